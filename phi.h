@@ -27594,11 +27594,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xd9c229fe
+#if PHI__IMP_THREAD != 0xc00c0db2
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xd9c229fe
+#define PHI__IMP_THREAD 0xc00c0db2
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -27735,7 +27735,7 @@ typedef struct phi__hashes {
     size_t count, cap;
 } phi__hashes;
 
-typedef struct phi__thread {
+struct phi_thread {
     phi_memory *memory;
     phi__io *io;
     phi__segment first;     /* in its place: a short log needs no other */
@@ -27768,8 +27768,9 @@ typedef struct phi__thread {
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    phi__hashes ids;              /* of the tool call ids so far */
-    phi__hashes away_ops;         /* of the ids of rewrites that are away */
+    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
+    phi__hashes ids;        /* of the tool call ids so far */
+    phi__hashes away_ops;   /* of the ids of rewrites that are away */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     uint32_t *lane_table; /* lanes by name, where there are many: an open table, half empty */
     size_t lane_table_cap;
@@ -27783,66 +27784,67 @@ typedef struct phi__thread {
     uint64_t prompt_hash;        /* of the last run's system prompt; 0: none was noted */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
-} phi__thread;
+};
+
+typedef phi_thread phi__thread;
 
 /* io: for the time of what is appended; NULL: none is known. */
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io);
-PHI__FN int64_t phi__thread_now(const phi__thread *thread);
-/* It is then empty, and in no store (which gets what it lacks); of_agent, rt, grown, io and memory stay. */
-PHI__FN void phi__thread_free(phi__thread *thread);
+PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
+PHI__FN int64_t phi__thread_now(const phi_thread *thread);
+/* It is then empty, and in no store (which gets what it lacks); of_agent, rt, lent, grown, io and memory stay. */
+PHI__FN void phi__thread_free(phi_thread *thread);
 /* Forgets all without freeing it: somebody has a copy. */
-PHI__FN void phi__thread_renew(phi__thread *thread);
+PHI__FN void phi__thread_renew(phi_thread *thread);
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
-PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages);
+PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages);
 /* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
-PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n);
+PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n);
 
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
    current segment. False: no memory, and nothing changed. */
-PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n);
+PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
 
 /* ---- segments.c ---- */
 
 /* Where the next entries are to live, and all they point to. */
-PHI__FN phi_arena *phi__thread_room(phi__thread *thread);
+PHI__FN phi_arena *phi__thread_room(phi_thread *thread);
 /* Whether every entry from the first one on is in memory. */
-static inline bool phi__thread_whole(const phi__thread *thread) {
+static inline bool phi__thread_whole(const phi_thread *thread) {
     return thread->held + thread->base == thread->count;
 }
 /* How full segments of an empty thread are to be: of an agent with a memory limit, a part of that; 0: as usual. */
-PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes);
+PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes);
 /* Bytes of all its segments and lists. */
-PHI__FN size_t phi__thread_bytes(const phi__thread *thread);
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
 
 /* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
    `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
    nothing changed. */
-PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried);
+PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried);
 
 /* An entry, and message i of the active lane; NULL: it is away, or there is none. */
-PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq);
-PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i);
+PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq);
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
 
 /* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
    PHI_OK then). */
-PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
-                                            phi_status *status);
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
 /* Something went out of view. */
-PHI__FN void phi__thread_left(phi__thread *thread);
+PHI__FN void phi__thread_left(phi_thread *thread);
 
 /* Lets go of what no view shows. Between the two, segments that somebody points into are pinned; what stays besides:
    those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
    everything. */
-PHI__FN bool phi__thread_shed_begin(phi__thread *thread); /* false: there is nothing to do */
-PHI__FN void phi__thread_pin(phi__segment *segment);      /* NULL is harmless */
-PHI__FN void phi__thread_shed_end(phi__thread *thread);
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_pin(phi__segment *segment);     /* NULL is harmless */
+PHI__FN void phi__thread_shed_end(phi_thread *thread);
 
 /* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
    says, or PHI_NO_MEMORY, and nothing changed. */
-PHI__FN phi_status phi__thread_recall(const phi__thread *thread);
+PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
 
 PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
 PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
@@ -27853,17 +27855,17 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
 /* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
    and some may be there. */
-PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep);
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
    turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
    the user. `keep`: fold->count bytes. False: no memory; then none is. */
-PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
    active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
    False: no memory, and the new log is to be freed. */
-PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
@@ -27876,69 +27878,69 @@ PHI__FN bool phi__id_fits(phi_str id);
 
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
-PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id);
+PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
 /* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
    False: no memory. */
-PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message);
+PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
 
 /* ---- load.c: while entries are read into an empty thread ---- */
 
 /* Between the two the thread is of use to its reader alone. After an error it is to be freed. */
-PHI__FN phi_status phi__load_begin(phi__thread *thread);
-PHI__FN phi_status phi__load_end(phi__thread *thread);
-PHI__FN void phi__load_drop(phi__thread *thread); /* not being read: harmless */
-PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold **out);
-PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n);
-PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry); /* its room was made */
+PHI__FN phi_status phi__load_begin(phi_thread *thread);
+PHI__FN phi_status phi__load_end(phi_thread *thread);
+PHI__FN void phi__load_drop(phi_thread *thread); /* not being read: harmless */
+PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);
+PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n);
+PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry); /* its room was made */
 /* False: no memory; after true, entering a lane that there is cannot fail. */
-PHI__FN bool phi__load_may_enter(phi__thread *thread);
-PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane);
+PHI__FN bool phi__load_may_enter(phi_thread *thread);
+PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 /* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more closely. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 /* Whether no later rewrite is known to touch one; false: look more closely. */
-PHI__FN bool phi__load_untouched(const phi__thread *thread, const phi__op *op);
+PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 /* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread is to be freed. */
-PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op);
-PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op);
+PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
+PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 /* The active lane's rewrites from entry `start` on go. */
-PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start);
+PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start);
 
 /* ---- runs.c ---- */
 
 /* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
-PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id);
-PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had);
+PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
 /* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
    view or not; one may come again. What this reader (a number of its own) was told of as the last
    one is left out. False: saw_fn said no. */
-PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
 /* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
    False: no memory. */
-PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
-PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
-                                  int64_t started_ms, int64_t ended_ms, phi_status status);
+PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+                                  int64_t ended_ms, phi_status status);
 /* Room for the id of one more. False: no memory. */
-PHI__FN bool phi__thread_loop_room(phi__thread *thread);
+PHI__FN bool phi__thread_loop_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
-PHI__FN void phi__thread_shed_loops(phi__thread *thread);
+PHI__FN void phi__thread_shed_loops(phi_thread *thread);
 /* For LOOP_START and LOOP_END, when they are attached. */
-PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start);
-PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end);
+PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);
+PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
 /* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be. PHI_NO_MEMORY, or what the
    store says. */
-PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end);
+PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
 /* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing. False: no memory. */
-PHI__FN bool phi__thread_keep_undo(phi__thread *thread);
-PHI__FN void phi__thread_drop_undo(phi__thread *thread);
+PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
+PHI__FN void phi__thread_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
-PHI__FN void phi__thread_roll_back_again(phi__thread *thread);
+PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
    estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
@@ -27946,38 +27948,38 @@ PHI__FN void phi__thread_roll_back_again(phi__thread *thread);
    group. A user message
    "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
    no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);
 
 /* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
    so. False: no memory; results that are there by then stay. */
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread);
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
 
 /* Copies a message into the current segment without appending it; NULL: no memory. */
-PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message);
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
 
 /* views.c: a note; phi's own, too. As phi_thread_note. */
-PHI__FN phi_status phi__thread_note(phi__thread *thread, const char *kind, phi_str json,
+PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
                                     uint64_t *seq);
 /* views.c: an entry as the public struct shows it. */
-PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out);
+PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
 
 /* lane.c */
-PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name);
-PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane);
+PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
+PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
 /* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
-PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
-PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane);
+PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
 /* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
    NULL: nothing. */
-PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold);
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
 /* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
    nothing changed. */
-PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane);
+PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 /* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
-PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any);
 
 /* fold.c: whether a message is shown at all */
@@ -27985,7 +27987,7 @@ PHI__FN bool phi__fold_shows(const phi_message *message);
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
 PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 /* Puts a rewrite into a fold. False: no memory, and nothing changed. */
-PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op);
+PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
 /* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
@@ -27995,10 +27997,10 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 /* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
    phi__fold_free. As phi__thread_recall else. */
-PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 /* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
-PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
 /* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
@@ -28009,9 +28011,9 @@ typedef struct phi__limit {
     uint64_t seq;
     bool any;
 } phi__limit;
-PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto);
+PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto);
 PHI__FN size_t
-phi__thread_lanes(const phi__thread *thread); /* 1 where there is only the default one */
+phi__thread_lanes(const phi_thread *thread); /* 1 where there is only the default one */
 
 /* groups.c: for each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
    NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
@@ -28027,33 +28029,33 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now);
 
 /* rewrite.c: as phi_thread_rewrite, without looking whether a run goes on. loop_id, turn_index: who makes it. */
-PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
 /* Whether spans would be taken now, in the active lane; else what phi__thread_rewrite says. Nothing changes. */
-PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
 /* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
-PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
 /* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
-PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size);
 /* A deep copy in an arena, of one whose form is right. False: no memory. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
 /* The id of a rewrite that has none of its host's: its place in the log, mostly. */
 #define PHI__OP_MADE "op-%llu"
 enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
-PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]);
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id); /* in memory */
+PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
+PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id); /* in memory */
 /* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
-PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
                                        uint64_t to);
 /* The marks of its compactions between two entries go. */
-PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from, uint64_t to);
+PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
 /* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
    changed; never, where there are not more than before. */
-PHI__FN bool phi__thread_index_ops(phi__thread *thread);
+PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 
 #endif
 
@@ -28070,24 +28072,24 @@ typedef struct phi__about {
     phi_thread_info info; /* id and times are the thread's */
 } phi__about;
 
-PHI__FN void phi__about_free(phi__thread *thread);
-PHI__FN size_t phi__about_bytes(const phi__thread *thread);
+PHI__FN void phi__about_free(phi_thread *thread);
+PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
-PHI__FN phi_str phi__about_id(phi__thread *thread);
+PHI__FN phi_str phi__about_id(phi_thread *thread);
 /* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's, its end included. */
-PHI__FN void phi__about_name(phi__thread *thread, phi_str id);
+PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
 /* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
-PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head);
-PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread);
+PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head);
+PHI__FN void phi__about_put_head(phi__buf *out, const phi_thread *thread);
 /* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note);
+PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of another one, up to entry `at` (UINT64_MAX: of none of its entries). */
-PHI__FN phi_status phi__about_forked(phi__thread *thread, phi__thread *from, uint64_t at);
+PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint64_t at);
 /* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory. What `before` has
    stays there until phi__about_move. */
-PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before);
-PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before);
+PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
+PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
 #endif
 
@@ -28143,7 +28145,7 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 
 /* Appends it to a buffer; what it takes from `scratch` is given back. */
-PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
 
 enum {
@@ -28152,13 +28154,13 @@ enum {
 };
 
 typedef struct phi__entry_reader {
-    phi__thread *thread;
+    phi_thread *thread;
     phi_arena scratch; /* an entry's tree */
     phi_str loop_id;   /* the last one, in the thread: entries of a run share it */
     char words[PHI__ENTRY_WORDS];
 } phi__entry_reader;
 
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread);
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
@@ -28167,7 +28169,7 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
-PHI__FN phi_status phi__thread_from_array(phi__thread *thread, const phi_json *lines, char *words,
+PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
                                           size_t words_size);
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
@@ -28249,22 +28251,22 @@ typedef struct phi__journal {
     size_t id_len;
     uint64_t stored; /* entries that the store has */
     bool failing;    /* the last append failed, and that was told */
-    phi__thread *thread;
+    phi_thread *thread;
     struct phi__journal *next[PHI__JOURNAL_WHYS], *prev[PHI__JOURNAL_WHYS];
     bool listed[PHI__JOURNAL_WHYS];
 } phi__journal;
 
 PHI__FN bool phi__journal_id_fits(const char *id);
 /* As phi_thread_attach, whatever the thread's user is. */
-PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
 /* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
-PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size);
-PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
-PHI__FN void phi__journal_close(phi__thread *thread);
+PHI__FN void phi__journal_close(phi_thread *thread);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
-PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why);
+PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why);
 /* The one that was listed first, and out of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why);
 
@@ -28375,37 +28377,37 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 /* ---- keeping ---- */
 
-PHI__FN void phi__about_name(phi__thread *thread, phi_str id) {
+PHI__FN void phi__about_name(phi_thread *thread, phi_str id) {
     if (thread->id.at != NULL)
         phi__free(thread->memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
     thread->id = id;
 }
 
-static void phi__about_drop(phi__thread *thread, phi__about *about) {
+static void phi__about_drop(phi_thread *thread, phi__about *about) {
     if (about == NULL) return;
     phi_arena_free(&about->arena);
     phi__free(thread->memory, about, sizeof *about);
 }
 
-PHI__FN void phi__about_free(phi__thread *thread) {
+PHI__FN void phi__about_free(phi_thread *thread) {
     phi__about *about = thread->about;
     thread->about = NULL;
     phi__about_name(thread, phi__str(NULL, 0));
     phi__about_drop(thread, about);
 }
 
-PHI__FN size_t phi__about_bytes(const phi__thread *thread) {
+PHI__FN size_t phi__about_bytes(const phi_thread *thread) {
     const phi__about *about = thread->about;
     return about != NULL ? sizeof *about + phi__arena_taken(&about->arena) : 0;
 }
 
-static phi_thread_info phi__about_info(const phi__thread *thread) {
+static phi_thread_info phi__about_info(const phi_thread *thread) {
     phi_thread_info none;
     memset(&none, 0, sizeof none);
     return thread->about != NULL ? thread->about->info : none;
 }
 
-static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *info) {
+static phi__about *phi__about_copy(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = (phi__about *)phi__alloc(thread->memory, sizeof *about);
     if (about == NULL) return NULL;
     phi_arena_init(&about->arena, thread->memory, 0);
@@ -28418,7 +28420,7 @@ static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *i
     return NULL;
 }
 
-static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
+static bool phi__about_take(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info);
     if (about == NULL) return false;
     phi__about_drop(thread, thread->about);
@@ -28426,12 +28428,12 @@ static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
     return true;
 }
 
-static phi_str phi__about_known_id(const phi__thread *thread) {
+static phi_str phi__about_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;
 }
 
-static bool phi__about_set_id(phi__thread *thread, phi_str id) {
+static bool phi__about_set_id(phi_thread *thread, phi_str id) {
     char *copy = (char *)phi__alloc(thread->memory, phi__add(id.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, id.at, id.len);
@@ -28439,7 +28441,7 @@ static bool phi__about_set_id(phi__thread *thread, phi_str id) {
     return true;
 }
 
-PHI__FN phi_str phi__about_id(phi__thread *thread) {
+PHI__FN phi_str phi__about_id(phi_thread *thread) {
     unsigned char random[16] = {0};
     char made[PHI__UUID_SIZE];
     if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
@@ -28456,16 +28458,16 @@ static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     phi__json_put_str(out, value);
 }
 
-PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread) {
+PHI__FN void phi__about_put_head(phi__buf *out, const phi_thread *thread) {
     if (thread->journal == NULL) phi__about_put_str(out, "id", thread->id);
 }
 
-PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head) {
+PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head) {
     phi_str id = phi_json_str(phi_json_get(head, "id"), "");
     return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *info) {
+static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf json;
     phi__buf_init(&json, thread->memory);
@@ -28487,7 +28489,7 @@ static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *in
     return status;
 }
 
-PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note) {
+PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_thread_info info = phi__about_info(thread);
     phi_json *root = NULL;
     phi_arena scratch;
@@ -28507,7 +28509,7 @@ PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note) {
 
 /* ---- one thread from another ---- */
 
-PHI__FN phi_status phi__about_forked(phi__thread *thread, phi__thread *from, uint64_t at) {
+PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint64_t at) {
     phi_thread_info info = phi__about_info(thread);
     info.forked_from = phi__about_id(from);
     info.forked_at = at;
@@ -28520,13 +28522,13 @@ static bool phi__about_says(const phi_thread_info *info) {
     return info->title.len > 0 || info->metadata.len > 0 || info->forked_from.len > 0;
 }
 
-PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before) {
+PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before) {
     thread->made_ms = before->made_ms;
     return before->about == NULL || !phi__about_says(&before->about->info) ||
            phi__about_note(thread, &before->about->info) == PHI_OK;
 }
 
-PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
+PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
     phi__about_free(thread);
     thread->about = before->about;
     thread->id = before->id;
@@ -28537,20 +28539,19 @@ PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
 /* ---- public ---- */
 
 PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
-    phi__thread *log = (phi__thread *)thread;
     phi_str id;
-    if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    id = phi__about_id(log);
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    id = phi__about_id(thread);
     if (id.len == 0) return PHI_NO_MEMORY;
-    *out = phi__about_info(log);
+    *out = phi__about_info(thread);
     out->id = id;
-    out->made_ms = log->made_ms;
-    out->changed_ms = log->changed_ms;
+    out->made_ms = thread->made_ms;
+    out->changed_ms = thread->changed_ms;
     return PHI_OK;
 }
 
 /* The log has it first. */
-static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) {
+static phi_status phi__about_set(phi_thread *log, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(log, info), *before = log->about;
     phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
@@ -28561,17 +28562,16 @@ static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) 
 }
 
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
-    phi__thread *log = (phi__thread *)thread;
     phi_thread_info info;
     phi_str text = phi_str_of(title);
-    if (log == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
-    info = phi__about_info(log);
+    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
+    info = phi__about_info(thread);
     if (phi_str_equal(info.title, text)) return PHI_OK;
     info.title = text;
-    return phi__about_set(log, &info);
+    return phi__about_set(thread, &info);
 }
 
-static phi_status phi__about_is_object(const phi__thread *log, phi_str json) {
+static phi_status phi__about_is_object(const phi_thread *log, phi_str json) {
     phi_json *root = NULL;
     phi_arena scratch;
     phi_status status;
@@ -28584,27 +28584,25 @@ static phi_status phi__about_is_object(const phi__thread *log, phi_str json) {
 }
 
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
-    phi__thread *log = (phi__thread *)thread;
     phi_thread_info info;
     phi_status status;
-    if (log == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__about_is_object(log, json);
+    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    status = phi__about_is_object(thread, json);
     if (status != PHI_OK) return status;
-    info = phi__about_info(log);
+    info = phi__about_info(thread);
     if (phi_str_equal(info.metadata, json)) return PHI_OK;
     info.metadata = json;
-    return phi__about_set(log, &info);
+    return phi__about_set(thread, &info);
 }
 
 PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_status status;
     uint64_t i;
-    if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(log);
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    for (i = seq < log->count ? seq + 1 : log->count; i > log->base; i--) {
-        const phi__entry *entry = phi__thread_at(log, i - 1);
+    for (i = seq < thread->count ? seq + 1 : thread->count; i > thread->base; i--) {
+        const phi__entry *entry = phi__thread_at(thread, i - 1);
         if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
             !entry->of.loop->has_system_prompt)
             continue;
@@ -30368,14 +30366,14 @@ static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 
-static void phi__entry_put_lane(phi__buf *out, const phi__thread *thread, const phi__entry *entry) {
+static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
     phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
     phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
 }
 
-static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                                phi_arena *scratch) {
     switch (entry->kind) {
     case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
@@ -30395,7 +30393,7 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
     }
 }
 
-PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch) {
     uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
     phi__buf_text(out, "{\"seq\":");
@@ -30479,7 +30477,7 @@ static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) 
     return PHI_PARSE;
 }
 
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread) {
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
     phi_arena_init(&reader->scratch, thread->memory, PHI__ENTRY_SCRATCH);
@@ -30752,7 +30750,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
 /* The first entry of a log that has forgotten what was before it. */
 static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                             phi__entry *entry) {
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi_forgotten *forgotten =
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
@@ -30774,7 +30772,7 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
                                         const phi_json *const *in, phi_entry_kind kind,
                                         phi_str loop_id) {
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
@@ -30939,7 +30937,7 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
 /* ---- lanes ---- */
 
 static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
     uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
     uint32_t from = PHI__LANE_NONE, lane;
@@ -30967,7 +30965,7 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 /* ---- all of it ---- */
 
 /* Where a log begins: at 0, or behind what it has forgotten. */
-static void phi__entry_begin(phi__thread *thread, int kind, uint64_t seq) {
+static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
     thread->base = thread->count = (size_t)seq;
     if (thread->journal != NULL) thread->journal->stored = seq;
@@ -30975,7 +30973,7 @@ static void phi__entry_begin(phi__thread *thread, int kind, uint64_t seq) {
 
 static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
                                          const phi_json *const *in, int *kind, uint32_t *lane) {
-    const phi__thread *thread = r->thread;
+    const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
     *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
@@ -30997,7 +30995,7 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
 
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi__entry *entry;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;
@@ -31367,7 +31365,7 @@ static void phi__fold_item(phi__folding *f, size_t at) {
 }
 
 /* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
-static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
     memset(&f, 0, sizeof f);
@@ -31389,7 +31387,7 @@ static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi
     return true;
 }
 
-PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     size_t i, message = op->message_count;
     if (op->rewrite.span_count == 0) return true;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
@@ -31418,11 +31416,11 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 
 /* ---- a whole lane ---- */
 
-PHI__FN size_t phi__thread_lanes(const phi__thread *thread) {
+PHI__FN size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lane_count, 1);
 }
 
-PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto) {
+PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     phi__limit *limits = (phi__limit *)phi__alloc(
         thread->memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
     while (limits != NULL && lane != PHI__LANE_NONE) {
@@ -31436,7 +31434,7 @@ PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, u
     return limits;
 }
 
-static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits, phi__fold *fold,
+static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, phi__fold *fold,
                             phi__entry *entry) {
     phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
@@ -31459,7 +31457,7 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
     return entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
 }
 
-PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold) {
     phi_status status = phi__thread_recall(thread);
     phi__limit *limits;
@@ -31482,7 +31480,7 @@ PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out) {
     memset(made, 0, sizeof *made);
     *out = made;
@@ -31599,9 +31597,7 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 /* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
 
 
-static phi_memory *phi__introspect_memory(const phi_thread *thread) {
-    return ((const phi__thread *)thread)->memory;
-}
+static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->memory; }
 
 static bool phi__introspect_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
@@ -31815,7 +31811,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
 
 /* ---- which are to be looked at ---- */
 
-PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why) {
+PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why) {
     phi__journal *journal = thread->journal;
     phi__grown *grown = thread->grown;
     if (journal == NULL || grown == NULL || journal->listed[why]) return;
@@ -31851,19 +31847,19 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why)
 /* ---- writing ---- */
 
 /* Less where memory is short: then a part of the limit must do. */
-static size_t phi__journal_batch_bytes(const phi__thread *thread) {
+static size_t phi__journal_batch_bytes(const phi_thread *thread) {
     if (thread->limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
     return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
 /* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
    none for it, and gets some only once it is written. */
-static phi_memory *phi__journal_memory(const phi__thread *thread) {
+static phi_memory *phi__journal_memory(const phi_thread *thread) {
     return thread->memory->parent != NULL ? thread->memory->parent : thread->memory;
 }
 
 /* The texts of the next entries one behind the other, and how long each is. */
-static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size_t *lens) {
+static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
     phi_arena_init(&scratch, phi__journal_memory(thread), 0);
@@ -31882,14 +31878,14 @@ static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size
 }
 
 typedef struct phi__journal_match {
-    phi__thread *thread;
+    phi_thread *thread;
     phi_arena scratch;
     phi__buf text;
 } phi__journal_match;
 
 static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_match *match = (phi__journal_match *)ctx;
-    phi__thread *thread = match->thread;
+    phi_thread *thread = match->thread;
     seq += thread->base;
     if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
     phi__buf_clear(&match->text);
@@ -31901,7 +31897,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
 }
 
 /* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
-static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t words_size) {
+static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
     phi__journal_match match;
@@ -31917,7 +31913,7 @@ static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t
     return status;
 }
 
-PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size) {
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
     phi_str entries[PHI__JOURNAL_BATCH];
@@ -31940,7 +31936,7 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
     return status;
 }
 
-PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size) {
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
     phi_status status = PHI_OK;
     if (words != NULL && words_size > 0) words[0] = '\0';
     while (status == PHI_OK && thread->journal != NULL && thread->journal->stored < thread->count)
@@ -31971,7 +31967,7 @@ static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
     return status;
 }
 
-static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *words,
+static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
                                     size_t words_size) {
     phi__journal *journal = thread->journal;
     phi__journal_load load;
@@ -31995,7 +31991,7 @@ static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *w
 
 /* ---- beginning and end ---- */
 
-static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *store, const char *id) {
+static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal *journal = (phi__journal *)phi__alloc(thread->memory, sizeof *journal);
     if (journal == NULL) return NULL;
     journal->store = *store;
@@ -32011,7 +32007,7 @@ static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *stor
     return journal;
 }
 
-static void phi__journal_free(phi__thread *thread) {
+static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
     if (thread->grown != NULL) {
@@ -32026,13 +32022,13 @@ static void phi__journal_unlock(const phi__journal *journal) {
     if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
 }
 
-PHI__FN void phi__journal_close(phi__thread *thread) {
+PHI__FN void phi__journal_close(phi_thread *thread) {
     if (thread->journal == NULL) return;
     phi__journal_unlock(thread->journal);
     phi__journal_free(thread);
 }
 
-static phi_status phi__journal_check(const phi__thread *thread, const phi_store *store,
+static phi_status phi__journal_check(const phi_thread *thread, const phi_store *store,
                                      const char *id, char *words, size_t words_size) {
     if (store == NULL || store->append == NULL || store->read == NULL) {
         phi__journal_words(words, words_size, "store: append or read is missing");
@@ -32048,7 +32044,7 @@ static phi_status phi__journal_check(const phi__thread *thread, const phi_store 
     return PHI_MISUSE;
 }
 
-PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     bool empty = thread->count == 0;
     phi_status status;
@@ -32085,39 +32081,35 @@ PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store
 
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
-    if (log == NULL) return PHI_BAD_ARG;
-    return phi__journal_open(log, store, id, torn, words, words_size);
+    if (thread == NULL) return PHI_BAD_ARG;
+    return phi__journal_open(thread, store, id, torn, words, words_size);
 }
 
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->journal == NULL) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) {
         phi__journal_words(words, words_size, "the thread is in no store");
         return PHI_MISUSE;
     }
-    return phi__journal_sync(log, words, words_size);
+    return phi__journal_sync(thread, words, words_size);
 }
 
 PHI_API phi_status phi_thread_detach(phi_thread *thread) {
-    phi__thread *log = (phi__thread *)thread;
     phi_status status;
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->journal == NULL) return PHI_OK;
-    status = phi__thread_recall(log);
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) return PHI_OK;
+    status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    status = phi__journal_sync(log, NULL, 0);
-    phi__journal_unlock(log->journal);
-    phi__about_name(log, phi__str(log->journal->id, log->journal->id_len));
-    log->journal->id = NULL; /* the thread has it */
-    phi__journal_free(log);
+    status = phi__journal_sync(thread, NULL, 0);
+    phi__journal_unlock(thread->journal);
+    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
+    thread->journal->id = NULL; /* the thread has it */
+    phi__journal_free(thread);
     return status;
 }
 
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
-    const phi__thread *log = (const phi__thread *)thread;
-    return log != NULL && log->journal != NULL ? log->journal->stored : 0;
+    return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
 }
 
 /* ---- src/thread/lane.c ---- */
@@ -32127,7 +32119,7 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
    There is one from the beginning, the default one; the table is made when a second one begins. */
 
 
-PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) {
+PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane) {
     if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
     return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
 }
@@ -32135,7 +32127,7 @@ PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) 
 enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
 
 /* Where a lane stands in the table, by the number and 1, or the free place where it would. */
-static uint32_t *phi__lane_place(const phi__thread *thread, uint32_t *table, size_t cap,
+static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size_t cap,
                                  phi_str name) {
     size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
     while (table[at] != 0 && !phi_str_equal(phi__thread_lane_name(thread, table[at] - 1), name))
@@ -32144,7 +32136,7 @@ static uint32_t *phi__lane_place(const phi__thread *thread, uint32_t *table, siz
 }
 
 /* Room in the table for one more lane. False: no memory. */
-static bool phi__lane_index_room(phi__thread *thread) {
+static bool phi__lane_index_room(phi_thread *thread) {
     size_t cap = phi__max(thread->lane_table_cap * 2, 4 * PHI__LANE_FEW);
     uint32_t *table, i;
     if (thread->lane_count < PHI__LANE_FEW || thread->lane_count < thread->lane_table_cap / 2)
@@ -32159,7 +32151,7 @@ static bool phi__lane_index_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) {
+PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
     uint32_t i;
     if (phi_str_equal(phi__thread_lane_name(thread, thread->lane), name)) return thread->lane;
     if (thread->lane_table != NULL) {
@@ -32171,7 +32163,7 @@ PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) 
     return PHI__LANE_NONE;
 }
 
-static bool phi__lane_table(phi__thread *thread) {
+static bool phi__lane_table(phi_thread *thread) {
     size_t cap = thread->lane_cap;
     phi__lane *lanes = (phi__lane *)phi__grow(
         thread->memory, thread->lanes, &cap, phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
@@ -32188,7 +32180,7 @@ static bool phi__lane_table(phi__thread *thread) {
 }
 
 /* Entries that say so; NULL: no memory. */
-static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
+static phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, n, 0)) return NULL;
@@ -32198,7 +32190,7 @@ static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
 }
 
 /* On the lane that it is about, which need not be the active one. */
-static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_kind kind,
+static void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
                              uint32_t lane) {
     entry->kind = kind;
     phi__thread_attach(thread, entry, 1);
@@ -32206,7 +32198,7 @@ static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_k
 }
 
 /* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
-static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t parent,
+static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
@@ -32230,13 +32222,13 @@ static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t p
     return entries;
 }
 
-PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane) {
     *lane = (uint32_t)phi__thread_lanes(thread);
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
+PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
     size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
     uint64_t last_user = 0;
@@ -32267,7 +32259,7 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     return true;
 }
 
-PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold) {
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold) {
     thread->lane = lane;
     if (fold != NULL) {
         phi__fold_free(thread->memory, &thread->fold);
@@ -32283,7 +32275,7 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
     thread->last_user = 0;
 }
 
-PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
+PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__fold fold;
@@ -32312,7 +32304,7 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
 }
 
 /* To a lane that begins empty: both, or nothing. */
-static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
+static phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
     phi__lane_enter(thread, thread->lane_count - 1, NULL);
@@ -32345,7 +32337,7 @@ static size_t phi__lane_open_group(const phi__fold *fold) {
     return SIZE_MAX;
 }
 
-PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any) {
     phi__fold made;
     const phi__fold *fold;
@@ -32369,26 +32361,24 @@ static bool phi__lane_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
 }
 
-static phi__thread *phi__lane_of(phi_thread *thread) { return (phi__thread *)thread; }
+static phi_thread *phi__lane_of(phi_thread *thread) { return thread; }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    const phi__thread *log = (const phi__thread *)thread;
-    return log != NULL ? phi__thread_lane_name(log, log->lane) : phi__str("", 0);
+    return thread != NULL ? phi__thread_lane_name(thread, thread->lane) : phi__str("", 0);
 }
 
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lanes((const phi__thread *)thread) : 0;
+    return thread != NULL ? phi__thread_lanes(thread) : 0;
 }
 
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread)
-               ? phi__thread_lane_name((const phi__thread *)thread, (uint32_t)i)
-               : phi__str("", 0);
+    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
+                                             : phi__str("", 0);
 }
 
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq) {
-    phi__thread *log = phi__lane_of(thread);
+    phi_thread *log = phi__lane_of(thread);
     uint32_t from, lane;
     uint64_t at = 0;
     bool any = false;
@@ -32405,7 +32395,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 }
 
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
-    phi__thread *log = phi__lane_of(thread);
+    phi_thread *log = phi__lane_of(thread);
     uint32_t lane;
     if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
@@ -32463,7 +32453,7 @@ struct phi__load_op {
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
 
 /* Room for all lanes there are. False: no memory. */
-static bool phi__load_room(phi__thread *thread) {
+static bool phi__load_room(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
     size_t lanes = phi__thread_lanes(thread);
     void *grown;
@@ -32476,7 +32466,7 @@ static bool phi__load_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN phi_status phi__load_begin(phi__thread *thread) {
+PHI__FN phi_status phi__load_begin(phi_thread *thread) {
     thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
     thread->loading->known = true;
@@ -32486,13 +32476,13 @@ PHI__FN phi_status phi__load_begin(phi__thread *thread) {
     return PHI_NO_MEMORY;
 }
 
-static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
+static void phi__load_forget(phi_thread *thread, phi__load_lane *lane) {
     thread->loading->aside -= lane->fold.count;
     phi__fold_free(thread->memory, &lane->fold);
     lane->known = false;
 }
 
-PHI__FN void phi__load_drop(phi__thread *thread) {
+PHI__FN void phi__load_drop(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
     size_t i;
     if (l == NULL) return;
@@ -32509,7 +32499,7 @@ PHI__FN void phi__load_drop(phi__thread *thread) {
 /* ---- views ---- */
 
 /* What a lane shows, in *out; it is made where it is not known. */
-PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold **out) {
+PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
     bool active = lane == thread->lane;
     phi__load_lane *of;
@@ -32533,16 +32523,16 @@ PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold 
     return PHI_OK;
 }
 
-PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n) {
+PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n) {
     return !thread->loading->known || phi__fold_room(thread->memory, &thread->fold, n);
 }
 
-PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry) {
+PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
     if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
     if (thread->loading->known) phi__fold_message(&thread->fold, entry);
 }
 
-PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
+PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *from = &l->lanes[thread->lane], *to = &l->lanes[lane];
     size_t i;
@@ -32565,7 +32555,7 @@ PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
 
-PHI__FN bool phi__load_may_enter(phi__thread *thread) { return phi__load_room(thread); }
+PHI__FN bool phi__load_may_enter(phi_thread *thread) { return phi__load_room(thread); }
 
 /* ---- whether it fits ---- */
 
@@ -32616,7 +32606,7 @@ static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
     memmove(&lane->spans[at], &lane->spans[at + n], (lane->count - at) * sizeof *lane->spans);
 }
 
-static bool phi__load_span_room(phi__thread *thread, phi__load_lane *lane, size_t more) {
+static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t more) {
     void *grown = phi__grow(thread->memory, lane->spans, &lane->cap, phi__add(lane->count, more),
                             sizeof *lane->spans);
     if (grown != NULL) lane->spans = (phi__load_span *)grown;
@@ -32663,7 +32653,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
 }
 
 /* Its spans come into the list, what they cover goes under it. False: no memory. */
-static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
+static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
     size_t i, at, n, all = 0;
@@ -32687,7 +32677,7 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
 }
 
 /* It leaves the list, and what is under it comes back. False: no memory. */
-static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
+static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t i, at;
     if (lane->odd) return true;
@@ -32704,7 +32694,7 @@ static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op
     return true;
 }
 
-PHI__FN bool phi__load_untouched(const phi__thread *thread, const phi__op *op) {
+PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op) {
     return !thread->loading->lanes[op->lane].odd && op->load->touched == 0;
 }
 
@@ -32720,7 +32710,7 @@ static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__
     return n;
 }
 
-static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi__op *op) {
+static bool phi__load_keep_taken(phi_thread *thread, const phi__fold *fold, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t n = phi__load_taken(fold, &op->rewrite, NULL);
     if (n == 0) return true;
@@ -32731,7 +32721,7 @@ static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi
     return true;
 }
 
-PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
+PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
     phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
@@ -32751,7 +32741,7 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
 
 /* What it took comes back in the place of what it made. Messages are not looked at: they are long out of the
    processor's caches. */
-static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__op *op) {
+static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
     if (!phi__fold_room(thread->memory, fold, load->taken_count)) return false;
@@ -32773,7 +32763,7 @@ static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane
     return l->durable && lane->compacted > op->seq;
 }
 
-PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
+PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
     bool active = op->lane == thread->lane, known = active ? l->known : lane->known;
@@ -32793,7 +32783,7 @@ PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start) {
+PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     phi__op *op;
     for (op = thread->ops; status == PHI_OK && op != NULL && op->seq >= start; op = op->earlier)
@@ -32811,13 +32801,13 @@ typedef struct phi__load_forks {
     size_t entries, lanes;
 } phi__load_forks;
 
-static void phi__load_free_forks(phi__thread *thread, phi__load_forks *f) {
+static void phi__load_free_forks(phi_thread *thread, phi__load_forks *f) {
     phi__free(thread->memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
     phi__free(thread->memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
     phi__free(thread->memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
 }
 
-static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
+static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     uint32_t i;
     memset(f, 0, sizeof *f);
     f->entries = thread->held;
@@ -32835,7 +32825,7 @@ static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
 }
 
 /* Messages that a lane has at an entry: one that forks later has what its parent has. */
-static size_t phi__load_count_at(const phi__thread *thread, const phi__load_forks *f, uint32_t lane,
+static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes[lane].parent != PHI__LANE_NONE && thread->lanes[lane].fork_seq > seq)
         lane = thread->lanes[lane].parent;
@@ -32843,7 +32833,7 @@ static size_t phi__load_count_at(const phi__thread *thread, const phi__load_fork
 }
 
 /* The place of each message among those of its lane. */
-static bool phi__load_places(phi__thread *thread) {
+static bool phi__load_places(phi_thread *thread) {
     phi__load_forks f;
     bool done = phi__load_make_forks(thread, &f);
     size_t i;
@@ -32858,7 +32848,7 @@ static bool phi__load_places(phi__thread *thread) {
     return done;
 }
 
-PHI__FN phi_status phi__load_end(phi__thread *thread) {
+PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__fold *fold;
     phi_status status = phi__load_view(thread, thread->lane, &fold);
     if (status == PHI_OK && thread->held > 0 &&
@@ -33914,18 +33904,17 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
 }
 
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
-    const phi__thread *log = (const phi__thread *)thread;
     uint64_t limit = UINT64_MAX, from = 0;
     uint32_t lane;
     size_t i;
-    if (log == NULL) return 0;
-    for (lane = log->lane; lane != PHI__LANE_NONE; lane = log->lanes[lane].parent) {
-        for (i = 0; i < log->compaction_count; i++) {
-            const phi__compaction_mark *mark = &log->compactions[i];
+    if (thread == NULL) return 0;
+    for (lane = thread->lane; lane != PHI__LANE_NONE; lane = thread->lanes[lane].parent) {
+        for (i = 0; i < thread->compaction_count; i++) {
+            const phi__compaction_mark *mark = &thread->compactions[i];
             if (mark->lane == lane && mark->seq <= limit && mark->seq >= from) from = mark->seq + 1;
         }
-        if (log->lanes == NULL) break;
-        if (log->lanes[lane].fork_seq < limit) limit = log->lanes[lane].fork_seq;
+        if (thread->lanes == NULL) break;
+        if (thread->lanes[lane].fork_seq < limit) limit = thread->lanes[lane].fork_seq;
     }
     return from;
 }
@@ -33940,11 +33929,11 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
 /* ---- copies ---- */
 
 /* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__take_unmeasured(const phi__thread *from, const phi__item *item) {
+static bool phi__take_unmeasured(const phi_thread *from, const phi__item *item) {
     return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
 }
 
-static bool phi__take_item(phi__thread *thread, const phi__thread *from, const phi__item *item) {
+static bool phi__take_item(phi_thread *thread, const phi_thread *from, const phi__item *item) {
     phi__entry entry;
     if (!phi__thread_roll(thread, NULL)) return false;
     memset(&entry, 0, sizeof entry);
@@ -33960,7 +33949,7 @@ static bool phi__take_item(phi__thread *thread, const phi__thread *from, const p
     return phi__thread_append(thread, &entry, 1);
 }
 
-PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep) {
     size_t i, n = 0;
     for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
@@ -34031,7 +34020,7 @@ static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     if (i > 0) keep[i - 1] = 1;
 }
 
-PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
     size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
@@ -34062,7 +34051,7 @@ static size_t phi__rebase_kept(const phi__fold *fold, const uint8_t *keep) {
     return n;
 }
 
-static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *before,
+static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *before,
                                         const uint8_t *keep) {
     phi_arena *room = phi__thread_room(thread);
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
@@ -34086,7 +34075,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
 }
 
 /* The same lanes, each empty, under the same numbers. */
-static bool phi__rebase_lanes(phi__thread *thread, const phi__thread *before) {
+static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
     uint32_t i, lane;
     for (i = 1; i < before->lane_count; i++)
         if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
@@ -34094,7 +34083,7 @@ static bool phi__rebase_lanes(phi__thread *thread, const phi__thread *before) {
     return true;
 }
 
-static bool phi__rebase_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane) {
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
@@ -34104,7 +34093,7 @@ static bool phi__rebase_lane(phi__thread *thread, const phi__thread *before, uin
     return done;
 }
 
-PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made) {
     uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
@@ -34123,7 +34112,7 @@ PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, co
 #include <stdio.h>
 
 typedef struct phi__reverting {
-    const phi__thread *thread;
+    const phi_thread *thread;
     const phi_revert *revert;
     phi_arena *arena;
     size_t target, first; /* items: the step, and the first one that goes */
@@ -34301,7 +34290,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
     memset(&r, 0, sizeof r);
     memset(out, 0, sizeof *out);
     memset(reverted, 0, sizeof *reverted);
-    r.thread = (const phi__thread *)thread;
+    r.thread = thread;
     r.revert = revert;
     r.arena = arena;
     r.told = reverted;
@@ -34327,7 +34316,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 
 /* What is checked, and where words about it go. */
 typedef struct phi__rewriting {
-    phi__thread *thread;
+    phi_thread *thread;
     const phi_rewrite *given;
     uint32_t lane;
     uint64_t base;
@@ -34493,14 +34482,14 @@ static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint6
     return &table[at];
 }
 
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
+PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
     return thread->op_cap > 0
                ? phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
                      ->op
                : NULL;
 }
 
-static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
+static void phi__rewrite_index(phi_thread *thread, phi__op *op) {
     phi__op_place *place = phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
                                               phi_str_of(op->rewrite.op_id));
     place->hash = op->id_hash;
@@ -34509,7 +34498,7 @@ static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
 }
 
 /* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
-static bool phi__rewrite_table(phi__thread *thread, size_t count) {
+static bool phi__rewrite_table(phi_thread *thread, size_t count) {
     size_t cap = phi__max(thread->op_cap, 8);
     phi__op_place *table;
     while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
@@ -34527,7 +34516,7 @@ static bool phi__rewrite_table(phi__thread *thread, size_t count) {
 }
 
 /* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
-static bool phi__rewrite_room(phi__thread *thread) {
+static bool phi__rewrite_room(phi_thread *thread) {
     size_t cap = phi__max(phi__mul(thread->op_cap, 2), 8), i, at;
     phi__op_place *table;
     if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
@@ -34545,7 +34534,7 @@ static bool phi__rewrite_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN bool phi__thread_index_ops(phi__thread *thread) {
+PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
     size_t n = 0, i;
     for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_REWRITE;
     if (!phi__rewrite_table(thread, n)) return false;
@@ -34568,7 +34557,7 @@ enum { PHI__MARKS_MOST = 64 };
 
 /* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
    only when all later ones were undone. */
-static bool phi__rewrite_mark_room(phi__thread *thread) {
+static bool phi__rewrite_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
     if (thread->limit_bytes != 0 && thread->lanes == NULL &&
@@ -34583,14 +34572,14 @@ static bool phi__rewrite_mark_room(phi__thread *thread) {
     return grown != NULL;
 }
 
-static void phi__rewrite_mark(phi__thread *thread, const phi__op *op) {
+static void phi__rewrite_mark(phi_thread *thread, const phi__op *op) {
     phi__compaction_mark *mark = &thread->compactions[thread->compaction_count++];
     mark->seq = op->seq;
     mark->lane = op->lane;
 }
 
 /* Newest first: a run's own are in front. */
-PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
                                        uint64_t to) {
     phi__op *op;
     bool any = false;
@@ -34602,8 +34591,7 @@ PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint6
     return any;
 }
 
-PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from,
-                                    uint64_t to) {
+PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     size_t i, n = 0;
     for (i = 0; i < thread->compaction_count; i++) {
         const phi__compaction_mark *mark = &thread->compactions[i];
@@ -34614,7 +34602,7 @@ PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t
 }
 
 /* Whether the id is that of a rewrite: one that is away is read back. */
-static phi_status phi__rewrite_known(phi__thread *thread, phi_str op_id, bool *known) {
+static phi_status phi__rewrite_known(phi_thread *thread, phi_str op_id, bool *known) {
     phi_status status = PHI_OK;
     *known = phi__thread_find_op(thread, op_id) != NULL;
     if (*known || !phi__hashes_has(&thread->away_ops, phi__hash(op_id, 0))) return PHI_OK;
@@ -34688,14 +34676,14 @@ static bool phi__rewrite_is_made(const char *op_id) {
 }
 
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
-PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]) {
+PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->count;
     do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
 
-static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
+static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, uint32_t lane,
                                   uint64_t base) {
     phi_arena *room = phi__thread_room(thread);
     phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
@@ -34724,7 +34712,7 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     return op->rendered != NULL ? op : NULL;
 }
 
-static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
+static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0) ||
@@ -34738,7 +34726,7 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
     return entry;
 }
 
-static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
+static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->count;
     if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->last_op = op->seq;
     op->earlier = thread->ops;
@@ -34753,7 +34741,7 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
 
 /* Where it switches to: what is away is read back before anything is made. */
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
     w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
     w->moves = w->next != thread->lane;
@@ -34765,7 +34753,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
 /* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry, and what is left to
    do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lane ||
@@ -34779,7 +34767,7 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
 }
 
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi_status status = phi__rewrite_look_ahead(w);
@@ -34818,7 +34806,7 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
 }
 
 /* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
-static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
+static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     phi_status status;
     target->revoked = true;
@@ -34836,7 +34824,7 @@ static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
 }
 
 static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
@@ -34915,7 +34903,7 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
 }
 
 static phi_status phi__rewrite_check(phi__rewriting *w) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     const phi_rewrite *r = w->given;
     phi_status status = phi__rewrite_check_form(w);
     if (status != PHI_OK) return status;
@@ -34943,7 +34931,7 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-static phi__rewriting phi__rewrite_begin(phi__thread *thread, const phi_rewrite *rewrite,
+static phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
                                          char *words, size_t words_size) {
     phi__rewriting w;
     memset(&w, 0, sizeof w);
@@ -34956,13 +34944,13 @@ static phi__rewriting phi__rewrite_begin(phi__thread *thread, const phi_rewrite 
     return w;
 }
 
-PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check_form(&w);
 }
 
-PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     if (!phi__rewrite_named(rewrite) || !phi__rewrite_is_made(rewrite->op_id)) return PHI_OK;
@@ -34970,13 +34958,13 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
                                rewrite->op_id);
 }
 
-PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
 
-PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
@@ -35017,12 +35005,11 @@ PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
 
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
-    if (log == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
     if (duplicate != NULL) *duplicate = false;
-    if (log->user != NULL) return PHI_BUSY;
-    if (phi__rewrite_given(log, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
-    return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
 
 /* ---- src/thread/runs.c ---- */
@@ -35049,18 +35036,18 @@ static phi__loop_start *phi__runs_place(phi__loop_start *table, size_t cap, uint
 }
 
 /* NULL: there is no run of this id. */
-static phi__loop_start *phi__runs_find(const phi__thread *thread, phi_str loop_id) {
+static phi__loop_start *phi__runs_find(const phi_thread *thread, phi_str loop_id) {
     phi__loop_start *place;
     if (thread->loops.cap == 0) return NULL;
     place = phi__runs_place(thread->loops.at, thread->loops.cap, phi__runs_hash(loop_id));
     return place->hash != 0 ? place : NULL;
 }
 
-PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
+PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id) {
     return phi__runs_find(thread, loop_id) != NULL;
 }
 
-PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had) {
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
     phi_status status = PHI_OK;
     size_t i;
     *had = phi__thread_has_loop(thread, loop_id);
@@ -35107,7 +35094,7 @@ static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
     }
 }
 
-PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data) {
     phi__loop_starts *loops = &thread->loops;
@@ -35145,7 +35132,7 @@ static uint64_t phi__runs_prompt_hash(phi_str prompt) {
     return hash != 0 ? hash : 1;
 }
 
-PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info) {
     info->system_prompt = phi__str("", 0);
     info->has_system_prompt = thread->prompt_hash != 0 || prompt.len > 0;
@@ -35154,8 +35141,8 @@ PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, 
     return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
 }
 
-PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
-                                  int64_t started_ms, int64_t ended_ms, phi_status status) {
+PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+                                  int64_t ended_ms, phi_status status) {
     bool restored = thread->restored, done = false;
     phi_arena *room;
     phi_arena_mark mark;
@@ -35184,7 +35171,7 @@ PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info
 /* ---- the table of beginnings ---- */
 
 /* Without memory for a smaller table the old one stays. */
-PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
+PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
     phi__loop_starts *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;
@@ -35210,7 +35197,7 @@ PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
     loops->away = true;
 }
 
-PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
+PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
     phi__loop_starts *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;
     phi__loop_start *table;
@@ -35225,7 +35212,7 @@ PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start) {
+PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
     phi__loop_starts *loops = &thread->loops;
     phi__loop_start *place = phi__runs_find(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
@@ -35244,12 +35231,12 @@ PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *star
 
 /* ---- what it was before ---- */
 
-PHI__FN void phi__thread_drop_undo(phi__thread *thread) {
+PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
     phi__fold_free(thread->memory, &thread->undo.fold);
     memset(&thread->undo, 0, sizeof thread->undo);
 }
 
-PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
+PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
     phi__fold *kept = &thread->undo.fold;
     const phi__fold *fold = &thread->fold;
     if (!thread->keeps_none || thread->started == NULL || thread->undo.start != 0 ||
@@ -35269,18 +35256,18 @@ PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
 /* ---- rolling back ---- */
 
 /* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
-static uint64_t phi__runs_start(const phi__thread *thread, const phi__entry *end) {
+static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end) {
     const phi__loop_start *start = phi__runs_find(thread, end->loop_id);
     return start != NULL ? start->seq : 0;
 }
 
-static bool phi__runs_has_undo(const phi__thread *thread, uint64_t start) {
+static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
     return thread->undo.start == start && thread->undo.lane == thread->lane;
 }
 
 /* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
    not come to be appended. */
-static phi_status phi__runs_fold_anew(phi__thread *thread, uint64_t start) {
+static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi_status status = phi__thread_recall(thread);
     phi__fold fold;
     phi__op *op;
@@ -35298,7 +35285,7 @@ static phi_status phi__runs_fold_anew(phi__thread *thread, uint64_t start) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end) {
+PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
     uint64_t start = phi__runs_start(thread, end);
     if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
         thread->last_op < start)
@@ -35307,7 +35294,7 @@ PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *en
     return phi__runs_fold_anew(thread, start);
 }
 
-static void phi__runs_roll_back(phi__thread *thread, const phi__entry *end) {
+static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     uint64_t start = (uint64_t)end->ordinal;
     (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
     phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
@@ -35320,7 +35307,7 @@ static void phi__runs_roll_back(phi__thread *thread, const phi__entry *end) {
     phi__thread_left(thread);
 }
 
-PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end) {
+PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__runs_find(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
@@ -35329,7 +35316,7 @@ PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end) {
     thread->started = NULL;
 }
 
-PHI__FN void phi__thread_roll_back_again(phi__thread *thread) {
+PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
     size_t i;
     for (i = 0; i < thread->held; i++) {
         const phi__entry *end = thread->entries[i];
@@ -35361,16 +35348,16 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->current->arena; }
+PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->current->arena; }
 
 /* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
-static void phi__segment_arena(const phi__thread *thread, phi_arena *arena) {
+static void phi__segment_arena(const phi_thread *thread, phi_arena *arena) {
     bool limited = thread->limit_bytes != 0;
     phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
     if (limited) arena->most_block_bytes = thread->segment_bytes / 2;
 }
 
-PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
+PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
     thread->limit_bytes = limit_bytes;
     thread->segment_bytes =
@@ -35378,7 +35365,7 @@ PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
     phi__segment_arena(thread, &thread->first.arena);
 }
 
-PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
     const phi__segment *segment = thread->segments;
     size_t bytes = phi__arena_taken(&thread->first.arena);
     for (; segment != NULL; segment = segment->older)
@@ -35391,14 +35378,14 @@ PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
 
-static phi__segment *phi__segment_new(phi__thread *thread) {
+static phi__segment *phi__segment_new(phi_thread *thread) {
     phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
     if (segment != NULL) phi__segment_arena(thread, &segment->arena);
     return segment;
 }
 
 /* What still goes into the one that is left are renderings of its messages, a few at a time. */
-static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
+static void phi__segment_begin(phi_thread *thread, phi__segment *segment) {
     phi_arena *full = &thread->current->arena;
     full->most_block_bytes = thread->segment_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
@@ -35406,21 +35393,21 @@ static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
     thread->segments = thread->current = segment;
 }
 
-static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
+static void phi__segment_free(phi_thread *thread, phi__segment *segment) {
     phi_arena_free(&segment->arena);
     phi__free(thread->memory, segment, sizeof *segment);
 }
 
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
    limited, is full, however much is left there. */
-static bool phi__segment_full(const phi__thread *thread) {
+static bool phi__segment_full(const phi_thread *thread) {
     const phi_arena *arena = &thread->current->arena;
     size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
     return bytes >= (thread->limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
-PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
+PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
     phi__segment *segment;
     if (!phi__segment_full(thread)) return true;
     segment = phi__segment_new(thread);
@@ -35436,7 +35423,7 @@ PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
 
 /* ---- what stands where ---- */
 
-PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
+PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
     size_t from = 0, to = thread->held;
     if (seq >= thread->count || seq < thread->base) return NULL;
     if (phi__thread_whole(thread)) return thread->entries[seq - thread->base];
@@ -35450,7 +35437,7 @@ PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
     return from < thread->held && thread->entries[from]->seq == seq ? thread->entries[from] : NULL;
 }
 
-PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i) {
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
     size_t from = 0, to = thread->held_messages;
     if (i >= thread->message_count) return NULL;
     if (thread->held_messages == thread->message_count) return thread->messages[i];
@@ -35468,7 +35455,7 @@ PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i) {
 
 /* ---- leaving ---- */
 
-PHI__FN void phi__thread_left(phi__thread *thread) {
+PHI__FN void phi__thread_left(phi_thread *thread) {
     thread->left = true;
     if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
 }
@@ -35477,7 +35464,7 @@ PHI__FN void phi__thread_pin(phi__segment *segment) {
     if (segment != NULL) segment->live = true;
 }
 
-PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
     phi__segment *segment = thread->segments;
     size_t i;
     if (!thread->left || thread->journal == NULL || thread->journal->stored < thread->count)
@@ -35501,7 +35488,7 @@ static bool phi__segment_keeps_id(const phi__op *op) {
 }
 
 /* The ids of rewrites that leave are known on. False: no memory. */
-static bool phi__segment_note_ops(phi__thread *thread) {
+static bool phi__segment_note_ops(phi_thread *thread) {
     const phi__op *op;
     size_t n = 0;
     for (op = thread->ops; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
@@ -35511,7 +35498,7 @@ static bool phi__segment_note_ops(phi__thread *thread) {
     return true;
 }
 
-static bool phi__segment_claim(phi__thread *thread) {
+static bool phi__segment_claim(phi_thread *thread) {
     size_t i, j, k;
     for (i = 0; i < thread->held; i++) {
         const phi__entry *entry = thread->entries[i];
@@ -35529,7 +35516,7 @@ static bool phi__segment_claim(phi__thread *thread) {
 
 /* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
    list stays. */
-static void phi__segment_shed_ids(phi__thread *thread) {
+static void phi__segment_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
     if (thread->limit_bytes == 0) return;
     memset(&thread->ids, 0, sizeof thread->ids);
@@ -35560,7 +35547,7 @@ static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries
     return (phi__entry **)smaller;
 }
 
-static void phi__segment_drop_dead(phi__thread *thread) {
+static void phi__segment_drop_dead(phi_thread *thread) {
     phi__segment **at = &thread->segments, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
@@ -35573,7 +35560,7 @@ static void phi__segment_drop_dead(phi__thread *thread) {
     if (!thread->first.live) phi_arena_free(&thread->first.arena);
 }
 
-PHI__FN void phi__thread_shed_end(phi__thread *thread) {
+PHI__FN void phi__thread_shed_end(phi_thread *thread) {
     if (!phi__segment_note_ops(thread)) return; /* another time */
     thread->left = false;
     thread->held = phi__segment_keep(thread->entries, thread->held);
@@ -35601,7 +35588,7 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 }
 
 /* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
-static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole) {
+static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
     for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
         const phi__entry *ours = thread->entries[i];
@@ -35614,7 +35601,7 @@ static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole
 }
 
 /* The log as the store has it. */
-static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole) {
+static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
     const phi__journal *journal = thread->journal;
     phi__recalling recalling;
     phi_status status;
@@ -35638,7 +35625,7 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
 }
 
 /* What is in memory stays as it is; what is away comes from the other. */
-static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thread *whole) {
+static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
     size_t n = thread->count - thread->base, at = 0, i;
     phi__entry **list = (phi__entry **)phi__alloc(thread->memory, phi__mul(n, sizeof *list));
     for (i = 0; list != NULL && i < n; i++)
@@ -35649,7 +35636,7 @@ static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thre
 }
 
 /* Those that were undone by an entry which the store did not have yet are undone here, too. */
-static void phi__recall_revoked(phi__thread *thread) {
+static void phi__recall_revoked(phi_thread *thread) {
     const phi__op *op;
     phi__op *target;
     for (op = thread->ops; op != NULL; op = op->earlier) {
@@ -35662,14 +35649,14 @@ static void phi__recall_revoked(phi__thread *thread) {
 }
 
 /* Behind the current one, which stays that. */
-static void phi__recall_segments(phi__thread *thread, phi__thread *whole) {
+static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
     phi__segment **end = &thread->segments;
     while (*end != NULL) end = &(*end)->older;
     *end = whole->segments;
     whole->segments = NULL;
 }
 
-static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
+static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
     phi__entry **before = thread->entries, **list = phi__recall_merge(thread, whole);
     size_t held = thread->held, cap = thread->cap;
     bool done;
@@ -35693,8 +35680,8 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
     return true;
 }
 
-PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
-    phi__thread *thread = (phi__thread *)(uintptr_t)reading, whole;
+PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
+    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
     phi_status status;
     if (phi__thread_whole(thread)) return PHI_OK;
     status = phi__recall_read(thread, &whole);
@@ -35703,7 +35690,7 @@ PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
     return status;
 }
 
-PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
                                             phi_status *status) {
     *status = PHI_OK;
     if (i >= thread->message_count) return NULL;
@@ -35763,7 +35750,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 /* thread.c - appending, and keeping what the active lane shows up to date. */
 
 
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io) {
+PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
     thread->io = io;
@@ -35771,16 +35758,17 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     thread->current = &thread->first;
 }
 
-PHI__FN void phi__thread_renew(phi__thread *thread) {
-    phi__thread before = *thread;
+PHI__FN void phi__thread_renew(phi_thread *thread) {
+    phi_thread before = *thread;
     phi__thread_init(thread, before.memory, before.io);
     thread->of_agent = before.of_agent;
     thread->grown = before.grown;
     thread->rt = before.rt;
+    thread->lent = before.lent;
     phi__thread_limit(thread, before.limit_bytes);
 }
 
-PHI__FN void phi__thread_free(phi__thread *thread) {
+PHI__FN void phi__thread_free(phi_thread *thread) {
     phi__segment *segment;
     uint32_t i;
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
@@ -35812,11 +35800,11 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__thread_renew(thread);
 }
 
-PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
+PHI__FN int64_t phi__thread_now(const phi_thread *thread) {
     return thread->io != NULL ? phi__io_wall_ms(thread->io) : 0;
 }
 
-PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
+PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0) {
         grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->held, n),
@@ -35843,7 +35831,7 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
 }
 
 /* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
-static void phi__thread_count_usage(phi__thread *thread, const phi__entry *entry) {
+static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->started == NULL;
     if (entry->usage != NULL && !stray) {
         if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->of_turns, entry->usage);
@@ -35856,7 +35844,7 @@ static void phi__thread_count_usage(phi__thread *thread, const phi__entry *entry
         memset(&thread->of_turns, 0, sizeof thread->of_turns);
 }
 
-PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
+PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
@@ -35883,12 +35871,12 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
 }
 
 /* Beside the entry's own room. */
-static bool phi__thread_may_append(phi__thread *thread, const phi__entry *entry) {
+static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
     return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
 }
 
-PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
+PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
@@ -35904,7 +35892,7 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     return true;
 }
 
-PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi_message *kept = phi_message_copy(message, room);
@@ -35912,7 +35900,7 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
     return kept;
 }
 
-static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
+static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
                                const phi_content *call) {
     phi_content content;
     phi_message result;
@@ -35941,7 +35929,7 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
    host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
-static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t end, size_t *next,
+static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
     const phi__item *items = thread->fold.items;
     size_t i;
@@ -35954,7 +35942,7 @@ static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t
     return false;
 }
 
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
     size_t end = thread->fold.count, at = end, next, i;
     const phi_message *asked;
     while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
@@ -35972,7 +35960,7 @@ PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
 
 /* ---- ids ---- */
 
-PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
+PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
     if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
     if (!phi__hashes_room(thread->memory, &thread->ids, 1)) return PHI_NO_MEMORY;
@@ -35980,7 +35968,7 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     return PHI_OK;
 }
 
-PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message) {
+PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
     size_t i;
     for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
         if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
@@ -36031,7 +36019,7 @@ static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
 /* What was read is whole, or nothing of it stays. */
 static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
                                 char *words, size_t words_size) {
-    phi__thread *log = reader->thread;
+    phi_thread *log = reader->thread;
     if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
     phi__entry_reader_free(reader);
@@ -36042,7 +36030,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     return status;
 }
 
-PHI__FN phi_status phi__thread_from_array(phi__thread *log, const phi_json *lines, char *words,
+PHI__FN phi_status phi__thread_from_array(phi_thread *log, const phi_json *lines, char *words,
                                           size_t words_size) {
     phi_json_iter it = phi_json_each(lines);
     phi__entry_reader reader;
@@ -36062,22 +36050,21 @@ PHI__FN phi_status phi__thread_from_array(phi__thread *log, const phi_json *line
 /* ---- public ---- */
 
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_arena scratch;
     phi__buf text;
     phi_status status;
     size_t i;
     bool done;
-    if (log == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(log);
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, "{\"phi_thread\":1");
-    phi__about_put_head(&text, log);
+    phi__about_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
-    for (i = 0; i < log->held && !text.failed; i++) {
-        phi__entry_put(&text, log, log->entries[i], &scratch);
+    for (i = 0; i < thread->held && !text.failed; i++) {
+        phi__entry_put(&text, thread, thread->entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }
     phi_arena_free(&scratch);
@@ -36088,18 +36075,17 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
 
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
     phi__entry_reader reader;
     phi_str line = {"", 0};
     uint64_t number = 1;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->count > 0 || log->user != NULL) return PHI_MISUSE;
-    phi__entry_reader_init(&reader, log);
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->count > 0 || thread->user != NULL) return PHI_MISUSE;
+    phi__entry_reader_init(&reader, thread);
     (void)phi__text_line(&json, &line);
     status = phi__text_header(&reader, line);
-    if (status == PHI_OK) status = phi__load_begin(log);
+    if (status == PHI_OK) status = phi__load_begin(thread);
     while (status == PHI_OK && phi__text_line(&json, &line)) {
         number++;
         status = phi__entry_read(&reader, line);
@@ -36176,7 +36162,7 @@ typedef struct phi__truncate_block {
 } phi__truncate_block;
 
 typedef struct phi__truncation {
-    phi__thread *thread;
+    phi_thread *thread;
     const phi_token_counter *counter; /* NULL: the estimate */
     phi__truncate_block *blocks;
     size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
@@ -36205,7 +36191,7 @@ static uint64_t phi__truncate_before(const phi__truncation *t) {
 }
 
 /* The meta of the truncation that an item is the marker of, or NULL. */
-static const char *phi__truncate_meta(const phi__thread *thread, const phi__item *item) {
+static const char *phi__truncate_meta(const phi_thread *thread, const phi__item *item) {
     const phi__op *op;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
     for (op = thread->ops; op != NULL; op = op->earlier) {
@@ -36220,7 +36206,7 @@ static const char *phi__truncate_meta(const phi__thread *thread, const phi__item
 
 /* Where the group that begins at an item ends: behind the last result that follows an answer, though
    extensions may stand between. */
-static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
+static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
     size_t end = at + 1, i;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
     for (i = end; i < thread->fold.count; i++) {
@@ -36235,7 +36221,7 @@ static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
 
 /* Extensions at the end are no group to be kept for: no model sees them. */
 static void phi__truncate_look(phi__truncation *t) {
-    const phi__thread *thread = t->thread;
+    const phi_thread *thread = t->thread;
     size_t at, end, i;
     t->first = t->newest = t->marker = SIZE_MAX;
     t->tokens = phi__truncate_before(t);
@@ -36372,7 +36358,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
 }
 
 static bool phi__truncate_blocks(phi__truncation *t) {
-    phi__thread *thread = t->thread;
+    phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
     size_t *askers = phi__groups_make(thread->memory, fold), i;
     uint8_t *durable = NULL;
@@ -36387,7 +36373,7 @@ static bool phi__truncate_blocks(phi__truncation *t) {
     return done;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed) {
     phi__truncation t;
@@ -36417,7 +36403,7 @@ PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
 
 /* ---- entries ---- */
 
-static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     const phi__lane *lane = thread->lanes != NULL ? &thread->lanes[entry->lane] : NULL;
     if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
     out->parent_lane = phi__thread_lane_name(thread, lane->parent);
@@ -36441,7 +36427,7 @@ static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
     }
 }
 
-PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     memset(out, 0, sizeof *out);
     out->seq = entry->seq;
     out->at_ms = entry->at_ms;
@@ -36461,25 +36447,24 @@ PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry
 }
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
-    return thread != NULL ? ((const phi__thread *)thread)->count : 0;
+    return thread != NULL ? (thread)->count : 0;
 }
 
 PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
-    return thread != NULL ? ((const phi__thread *)thread)->base : 0;
+    return thread != NULL ? (thread)->base : 0;
 }
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_status status = PHI_OK;
-    if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= log->count || seq < log->base) return PHI_NOT_FOUND;
-    if (phi__thread_at(log, seq) == NULL) status = phi__thread_recall(log);
-    if (status == PHI_OK) phi__thread_show(log, phi__thread_at(log, seq), out);
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    if (seq >= thread->count || seq < thread->base) return PHI_NOT_FOUND;
+    if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
+    if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
     return status;
 }
 
 /* Whether all of these are in memory. */
-static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) {
+static bool phi__view_holds(const phi_thread *log, uint64_t from, uint64_t to) {
     if (phi__thread_whole(log)) return true;
     while (from < to && phi__thread_at(log, from) != NULL) from++;
     return from == to;
@@ -36487,27 +36472,26 @@ static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) 
 
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_status status = PHI_OK;
     phi_entry *list;
     size_t i, n;
-    if (log == NULL || arena == NULL || out == NULL || count == NULL || from > to)
+    if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
         return PHI_BAD_ARG;
-    if (to > log->count) to = log->count;
+    if (to > thread->count) to = thread->count;
     if (from > to) from = to;
-    if (from < to && from < log->base) return PHI_NOT_FOUND;
+    if (from < to && from < thread->base) return PHI_NOT_FOUND;
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
-    if (!phi__view_holds(log, from, to)) status = phi__thread_recall(log);
+    if (!phi__view_holds(thread, from, to)) status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    for (i = 0; i < n; i++) phi__thread_show(log, phi__thread_at(log, from + i), &list[i]);
+    for (i = 0; i < n; i++) phi__thread_show(thread, phi__thread_at(thread, from + i), &list[i]);
     *out = list;
     *count = n;
     return PHI_OK;
 }
 
-static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
+static bool phi__view_is_json(const phi_thread *log, phi_str json, phi_status *status) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_arena_init(&scratch, log->memory, 0);
@@ -36516,7 +36500,7 @@ static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *
     return *status == PHI_OK;
 }
 
-static phi_status phi__view_check(const phi__thread *log, const phi_message *messages,
+static phi_status phi__view_check(const phi_thread *log, const phi_message *messages,
                                   size_t count) {
     size_t i, block;
     if (messages == NULL || count == 0) return PHI_BAD_ARG;
@@ -36531,7 +36515,7 @@ static phi_status phi__view_check(const phi__thread *log, const phi_message *mes
     return PHI_OK;
 }
 
-static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
+static bool phi__view_append(phi_thread *log, const phi_message *messages, size_t count,
                              uint32_t flags) {
     phi_arena *room = phi__thread_room(log);
     phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
@@ -36551,7 +36535,7 @@ static bool phi__view_append(phi__thread *log, const phi_message *messages, size
 }
 
 /* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
-static bool phi__view_settle(phi__thread *log, phi_role role) {
+static bool phi__view_settle(phi_thread *log, phi_role role) {
     size_t i = log->fold.count;
     while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
     if (i == 0 || log->fold.items[i - 1].message->loop_id.len == 0) return true;
@@ -36561,28 +36545,27 @@ static bool phi__view_settle(phi__thread *log, phi_role role) {
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq) {
-    phi__thread *log = (phi__thread *)thread;
     phi_arena_mark mark;
     phi_arena *room;
     phi_status status;
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
-    status = phi__view_check(log, messages, count);
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (expected != UINT64_MAX && expected != thread->count) return PHI_STALE;
+    status = phi__view_check(thread, messages, count);
     if (status != PHI_OK) return status;
-    if (!phi__thread_roll(log, NULL) || !phi__view_settle(log, messages[0].role))
+    if (!phi__thread_roll(thread, NULL) || !phi__view_settle(thread, messages[0].role))
         return PHI_NO_MEMORY;
-    room = phi__thread_room(log);
+    room = phi__thread_room(thread);
     mark = phi_arena_save(room);
-    if (!phi__view_append(log, messages, count, flags)) {
+    if (!phi__view_append(thread, messages, count, flags)) {
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    if (seq != NULL) *seq = log->count - count;
+    if (seq != NULL) *seq = thread->count - count;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__thread_note(phi__thread *log, const char *kind, phi_str json,
+PHI__FN phi_status phi__thread_note(phi_thread *log, const char *kind, phi_str json,
                                     uint64_t *seq) {
     phi_arena *room;
     phi_arena_mark mark;
@@ -36613,13 +36596,13 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
                                    uint64_t *seq) {
     if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
-    return phi__thread_note((phi__thread *)thread, kind, json, seq);
+    return phi__thread_note(thread, kind, json, seq);
 }
 
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
     phi_usage none;
     memset(&none, 0, sizeof none);
-    return thread != NULL ? ((const phi__thread *)thread)->usage : none;
+    return thread != NULL ? (thread)->usage : none;
 }
 
 /* ---- views ---- */
@@ -36642,31 +36625,29 @@ static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_v
 
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi__fold made;
     const phi__fold *fold;
     phi_status status;
     uint32_t at;
     bool done;
-    if (log == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__thread_find_lane(log, phi_str_of(lane)) : log->lane;
+    if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lane;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__fold_at(log, at, upto, &made, &fold);
+    status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
-    phi__fold_free(log->memory, &made);
+    phi__fold_free(thread->memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
-    phi__thread *log = (phi__thread *)thread;
     char name[32];
     size_t n;
-    if (log == NULL) return PHI_BAD_ARG;
-    for (n = phi__thread_lanes(log);; n++) { /* a host may have taken the name */
+    if (thread == NULL) return PHI_BAD_ARG;
+    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
         (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
-        if (phi__thread_find_lane(log, phi_str_of(name)) == PHI__LANE_NONE) break;
+        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
     }
     return phi_thread_switch(thread, name);
 }
@@ -38027,11 +38008,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x3bc8101d
+#if PHI__IMP_LOOP != 0x9fe150c1
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x3bc8101d
+#define PHI__IMP_LOOP 0x9fe150c1
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -38247,7 +38228,6 @@ typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
 typedef struct phi__response phi__response;
 typedef struct phi__heard phi__heard; /* capture.c */
-struct phi_thread;                    /* agent/bare_run.c */
 
 /* ---- events ---- */
 
@@ -38793,7 +38773,7 @@ struct phi_runtime {
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
     phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
-    struct phi_thread *threads;             /* of phi_thread_new */
+    phi_thread *threads;                    /* of phi_thread_new */
     phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */
@@ -41011,8 +40991,7 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                                        phi_arena *arena, phi__compacted *out) {
     const phi_view_item *items = NULL;
     size_t count = 0;
-    phi_status status =
-        phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, arena, &items, &count);
+    phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
     return status == PHI_OK
                ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
                : status;
@@ -41283,8 +41262,7 @@ static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     const phi_view_item *items = NULL;
     phi_view_item *copies;
     size_t count = 0, i;
-    if (phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, &job->arena, &items,
-                        &count) != PHI_OK)
+    if (phi_thread_view(agent->thread, NULL, UINT64_MAX, &job->arena, &items, &count) != PHI_OK)
         return false;
     copies =
         (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
@@ -47825,7 +47803,7 @@ static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
 }
 
 static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
-    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi_view_item *items;
     phi_rewrite rewrite;
     phi_pruned pruned;
@@ -47880,7 +47858,7 @@ static phi_revert phi__wishes_revert_of(const phi__run *run) {
 }
 
 static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
-    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     phi_revert revert = phi__wishes_revert_of(run);
     phi_reverted reverted;
     phi_rewrite rewrite;
@@ -48009,8 +47987,7 @@ static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char 
     phi_rewrite rewrite;
     phi_arena scratch;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    status = phi_revert_plan((const phi_thread *)run->agent->thread, revert, &scratch, &rewrite,
-                             &reverted);
+    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
     if (status == PHI_OK && !reverted.applied) {
         if (words != NULL && words_size > 0)
             (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
@@ -48378,11 +48355,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x14891db7
+#if PHI__IMP_AGENT != 0x5496189c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x14891db7
+#define PHI__IMP_AGENT 0x5496189c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -48743,7 +48720,7 @@ PHI_API phi_spending phi_agent_spending(phi_agent handle) {
 
 PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? (phi_thread *)agent->thread : NULL;
+    return agent != NULL ? agent->thread : NULL;
 }
 
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
@@ -48867,7 +48844,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
         return phi__session_renew(sessions, &agent->session, phi_str_of(made)) ? PHI_OK
                                                                                : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
-    if (session == NULL || phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK) {
+    if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }
@@ -50071,9 +50048,9 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
    log is free again; the agent stays until its last event has been popped, and is then freed. */
 
 
-struct phi_thread {
-    phi__thread log; /* first: a phi_thread is one, and an agent's own is nothing else */
-    phi_runtime *rt;
+/* A thread of a host's, and what an agent's own does not need. */
+struct phi__lent {
+    phi_thread thread;
     phi_memory memory;
     phi_thread *next, *prev; /* of the runtime's */
 };
@@ -50098,14 +50075,15 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
 
 static void phi__bare_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
-    phi__thread_free(&thread->log);
-    PHI_ASSERT(thread->memory.used_bytes == 0 || rt->abandoned);
-    if (thread->prev != NULL)
-        thread->prev->next = thread->next;
+    struct phi__lent *lent = thread->lent;
+    phi__thread_free(thread);
+    PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
+    if (lent->prev != NULL)
+        lent->prev->lent->next = lent->next;
     else
-        rt->threads = thread->next;
-    if (thread->next != NULL) thread->next->prev = thread->prev;
-    phi__free(&rt->memory, thread, sizeof *thread);
+        rt->threads = lent->next;
+    if (lent->next != NULL) lent->next->lent->prev = lent->prev;
+    phi__free(&rt->memory, lent, sizeof *lent);
 }
 
 PHI__FN void phi__threads_free(phi_runtime *rt) {
@@ -50113,7 +50091,7 @@ PHI__FN void phi__threads_free(phi_runtime *rt) {
 }
 
 static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
-    return thread->log.user == NULL
+    return thread->user == NULL
                ? PHI_OK
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
@@ -50123,7 +50101,7 @@ static void phi__bare_leave(phi_thread *thread) {
     phi__agent *agent = thread->rt->bare_over, *next;
     for (; agent != NULL; agent = next) {
         next = agent->next_over;
-        if (agent->thread != &thread->log) continue;
+        if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
     }
@@ -50154,7 +50132,7 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    return phi__history_goes_on(rt, &desc->thread->log, "phi_run");
+    return phi__history_goes_on(rt, desc->thread, "phi_run");
 }
 
 /* Ids tell runs from each other, in the log and in files. */
@@ -50166,7 +50144,7 @@ static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc)
     if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
     if (id.len == 0) return PHI_OK;
-    status = phi__thread_had_loop(&desc->thread->log, id, &had);
+    status = phi__thread_had_loop(desc->thread, id, &had);
     if (status != PHI_OK)
         return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
                           phi_status_text(status));
@@ -50181,7 +50159,7 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
     if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
-    if (desc->thread->log.of_agent)
+    if (desc->thread->of_agent)
         return phi__error(rt, PHI_MISUSE, "phi_run: the thread is an agent's own");
     if (desc->thread->rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
@@ -50216,21 +50194,23 @@ static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
 /* ---- public ---- */
 
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
+    struct phi__lent *lent;
     phi_thread *thread;
     if (rt == NULL) return NULL;
-    thread = (phi_thread *)phi__alloc(&rt->memory, sizeof *thread);
-    if (thread == NULL) {
+    lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
+    if (lent == NULL) {
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
         return NULL;
     }
+    phi_memory_init(&lent->memory, &rt->memory.allocator, memory_limit_bytes);
+    lent->memory.parent = &rt->memory;
+    thread = &lent->thread;
+    phi__thread_init(thread, &lent->memory, rt->io);
+    thread->lent = lent;
     thread->rt = rt;
-    phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
-    thread->memory.parent = &rt->memory;
-    phi__thread_init(&thread->log, &thread->memory, rt->io);
-    thread->log.rt = rt;
-    thread->log.grown = &rt->grown;
-    thread->next = rt->threads;
-    if (rt->threads != NULL) rt->threads->prev = thread;
+    thread->grown = &rt->grown;
+    lent->next = rt->threads;
+    if (rt->threads != NULL) rt->threads->lent->prev = thread;
     rt->threads = thread;
     return thread;
 }
@@ -50238,7 +50218,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
 PHI_API phi_status phi_thread_free(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_OK;
-    if (thread->log.of_agent) return PHI_MISUSE;
+    if (thread->of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_free");
     if (status != PHI_OK) return status;
     phi__bare_leave(thread);
@@ -50249,51 +50229,47 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->log.of_agent) return PHI_MISUSE;
+    if (thread->of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
-    return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
+    return phi__history_append(thread->rt, thread, "phi_thread_append", message);
 }
 
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
-    const phi__thread *from = (const phi__thread *)thread;
     phi_thread *made;
     phi__fold fold;
     const phi__fold *shown = &fold;
     uint64_t at = 0;
     bool any = false;
     phi_status status;
-    if (from == NULL || from->rt == NULL) return NULL;
-    made = phi_thread_new(from->rt, 0);
+    if (thread == NULL || thread->rt == NULL) return NULL;
+    made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
-    if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
-    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL))
-        status = PHI_NO_MEMORY;
+    status = phi__thread_cut(thread, thread->lane, at_seq, &at, &any);
+    if (status == PHI_OK && any) status = phi__fold_at(thread, thread->lane, at, &fold, &shown);
+    if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        status =
-            phi__about_forked(&made->log, (phi__thread *)(uintptr_t)from, any ? at : UINT64_MAX);
-    phi__fold_free(from->memory, &fold);
+        status = phi__about_forked(made, (phi_thread *)(uintptr_t)thread, any ? at : UINT64_MAX);
+    phi__fold_free(thread->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
-    (void)phi__error(from->rt, status, "phi_thread_fork: %s",
+    (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
 }
 
 PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
-    return thread != NULL ? thread->log.message_count : 0;
+    return thread != NULL ? thread->message_count : 0;
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
     const phi_message *message;
     phi_status status;
     if (thread == NULL) return NULL;
-    message = phi__thread_said(&thread->log, i, &status);
-    if (status != PHI_OK && thread->log.rt != NULL)
-        (void)phi__error(thread->log.rt, status, "phi_thread_message_at: %s",
-                         phi_status_text(status));
+    message = phi__thread_said(thread, i, &status);
+    if (status != PHI_OK && thread->rt != NULL)
+        (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
     return message;
 }
 
@@ -50302,7 +50278,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     phi__agent *agent;
     memset(&none, 0, sizeof none);
     if (rt == NULL || phi__bare_check(rt, desc) != PHI_OK) return none;
-    agent = phi__agent_make(rt, desc->agent, &desc->thread->log);
+    agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
     if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
@@ -51770,7 +51746,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
-    if (entries == NULL || phi_thread_fresh((phi_thread *)thread) != PHI_OK) {
+    if (entries == NULL || phi_thread_fresh(thread) != PHI_OK) {
         phi_arena_reset(room, mark);
         return false;
     }
@@ -52911,7 +52887,7 @@ static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
 static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_str text;
     size_t i;
-    phi_status status = phi_thread_to_json((const phi_thread *)agent->thread, scratch, &text);
+    phi_status status = phi_thread_to_json(agent->thread, scratch, &text);
     if (status != PHI_OK) return status;
     while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
     phi__json_put_key(out, PHI__LIT("thread"));
@@ -53562,8 +53538,8 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
     phi__summary *s = (phi__summary *)writer->hidden;
     const phi_view_item *items = NULL;
     size_t count = 0;
-    phi_status status = phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX,
-                                        &writer->arena, &items, &count);
+    phi_status status =
+        phi_thread_view(agent->thread, NULL, UINT64_MAX, &writer->arena, &items, &count);
     s->spans = (phi_span *)phi__arena_zero(&writer->arena, sizeof *s->spans);
     if (status != PHI_OK || s->spans == NULL) return PHI_NO_MEMORY;
     s->asked_for = true;
@@ -53641,11 +53617,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x063372d1
+#if PHI__IMP_RECORD != 0xf5307a59
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x063372d1
+#define PHI__IMP_RECORD 0xf5307a59
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -56061,7 +56037,7 @@ static bool phi__simp_named(const phi__simp *s, phi_memory *memory, phi__hashes 
     return true;
 }
 
-static bool phi__simp_note(const phi_loop_record *loop, phi__thread *thread) {
+static bool phi__simp_note(const phi_loop_record *loop, phi_thread *thread) {
     phi_loop_info info;
     phi_status status = PHI_OK;
     memset(&info, 0, sizeof info);
@@ -56080,7 +56056,7 @@ static bool phi__simp_note(const phi_loop_record *loop, phi__thread *thread) {
 }
 
 static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session, phi_arena *scratch,
-                                 phi__thread *thread) {
+                                 phi_thread *thread) {
     phi__hashes named;
     size_t i;
     bool done;
@@ -56125,7 +56101,6 @@ static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size
 static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
                                phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
                                char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
     phi__simp s;
     const phi_message *shown = NULL;
     size_t count = 0;
@@ -56136,8 +56111,8 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
     if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
     if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
-    if (status == PHI_OK && log->user != NULL) status = PHI_BUSY;
-    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, log);
+    if (status == PHI_OK && thread->user != NULL) status = PHI_BUSY;
+    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, thread);
     if (status != PHI_OK || s.count + count == 0) return status;
     s.base = phi_thread_count(thread);
     if (s.count == 0) /* there is nothing but the block */

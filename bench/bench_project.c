@@ -52,7 +52,7 @@ static void must(bool held) {
 
 static char result_text[RESULT_BYTES];
 
-static void append(phi__thread *thread, phi_role role, phi_content *block, const char *id) {
+static void append(phi_thread *thread, phi_role role, phi_content *block, const char *id) {
     phi_message m = PHI_ZERO;
     m.role = role;
     m.content = block;
@@ -62,17 +62,17 @@ static void append(phi__thread *thread, phi_role role, phi_content *block, const
         m.tool_call_id = phi_str_of(id);
         m.tool_name = phi_str_of("read_file");
     }
-    must(phi_thread_append_messages((phi_thread *)thread, &m, 1, 0, UINT64_MAX, NULL) == PHI_OK);
+    must(phi_thread_append_messages(thread, &m, 1, 0, UINT64_MAX, NULL) == PHI_OK);
 }
 
-static void append_text(phi__thread *thread, phi_role role, const char *text) {
+static void append_text(phi_thread *thread, phi_role role, const char *text) {
     phi_content c = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
     c.text = phi_str_of(text);
     append(thread, role, &c, NULL);
 }
 
-static void append_turn(phi__thread *thread, size_t turn) {
+static void append_turn(phi_thread *thread, size_t turn) {
     char id[32];
     phi_content c = PHI_ZERO;
     (void)snprintf(id, sizeof id, "call_%u", (unsigned)turn);
@@ -91,7 +91,7 @@ static void append_turn(phi__thread *thread, size_t turn) {
 
 /* ---- a turn of the thread ---- */
 
-static size_t project_now(phi__thread *thread, phi_arena *arena, const phi_policy *policy) {
+static size_t project_now(phi_thread *thread, phi_arena *arena, const phi_policy *policy) {
     phi__project_order order;
     phi__projection made;
     phi_arena_mark mark = phi_arena_save(arena);
@@ -105,7 +105,7 @@ static size_t project_now(phi__thread *thread, phi_arena *arena, const phi_polic
     return made.count;
 }
 
-static double turns_us(phi__thread *thread, phi_arena *arena, size_t *turn, size_t to,
+static double turns_us(phi_thread *thread, phi_arena *arena, size_t *turn, size_t to,
                        const phi_policy *policy) {
     double began = now_us();
     size_t from = *turn;
@@ -123,7 +123,7 @@ static void bench_thread(void) {
     int i;
     for (i = 0; i < ROUNDS; i++) {
         phi_memory memory;
-        phi__thread thread;
+        phi_thread thread;
         phi_arena arena;
         size_t turn = 0;
         phi_memory_init(&memory, NULL, 0);
@@ -218,9 +218,9 @@ static void bench_runs(void) {
 
 /* ---- everything, cold ---- */
 
-static double cold_us(phi__thread *thread, phi_memory *memory) {
+static double cold_us(phi_thread *thread, phi_memory *memory) {
     phi_policy policy = phi_policy_default();
-    phi__thread view = *thread; /* its own fold, made anew */
+    phi_thread view = *thread; /* its own fold, made anew */
     phi_arena arena;
     double began;
     policy.max_input_tokens = PHI_POLICY_UNLIMITED;
@@ -255,7 +255,7 @@ static void bench_cold(void) {
     phi_str *texts = (phi_str *)calloc(ENTRIES, sizeof *texts);
     phi_memory memory;
     phi_arena arena;
-    phi__thread thread;
+    phi_thread thread;
     double a, b;
     size_t i;
     must(texts != NULL);

@@ -236,7 +236,7 @@ PHI_API phi_spending phi_agent_spending(phi_agent handle) {
 
 PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? (phi_thread *)agent->thread : NULL;
+    return agent != NULL ? agent->thread : NULL;
 }
 
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
@@ -360,7 +360,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
         return phi__session_renew(sessions, &agent->session, phi_str_of(made)) ? PHI_OK
                                                                                : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
-    if (session == NULL || phi_thread_fresh((phi_thread *)agent->thread) != PHI_OK) {
+    if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }

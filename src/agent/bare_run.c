@@ -7,9 +7,9 @@
 #include "agent/agent_in.h"
 #include "thread/about_in.h"
 
-struct phi_thread {
-    phi__thread log; /* first: a phi_thread is one, and an agent's own is nothing else */
-    phi_runtime *rt;
+/* A thread of a host's, and what an agent's own does not need. */
+struct phi__lent {
+    phi_thread thread;
     phi_memory memory;
     phi_thread *next, *prev; /* of the runtime's */
 };
@@ -34,14 +34,15 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
 
 static void phi__bare_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
-    phi__thread_free(&thread->log);
-    PHI_ASSERT(thread->memory.used_bytes == 0 || rt->abandoned);
-    if (thread->prev != NULL)
-        thread->prev->next = thread->next;
+    struct phi__lent *lent = thread->lent;
+    phi__thread_free(thread);
+    PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
+    if (lent->prev != NULL)
+        lent->prev->lent->next = lent->next;
     else
-        rt->threads = thread->next;
-    if (thread->next != NULL) thread->next->prev = thread->prev;
-    phi__free(&rt->memory, thread, sizeof *thread);
+        rt->threads = lent->next;
+    if (lent->next != NULL) lent->next->lent->prev = lent->prev;
+    phi__free(&rt->memory, lent, sizeof *lent);
 }
 
 PHI__FN void phi__threads_free(phi_runtime *rt) {
@@ -49,7 +50,7 @@ PHI__FN void phi__threads_free(phi_runtime *rt) {
 }
 
 static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
-    return thread->log.user == NULL
+    return thread->user == NULL
                ? PHI_OK
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
@@ -59,7 +60,7 @@ static void phi__bare_leave(phi_thread *thread) {
     phi__agent *agent = thread->rt->bare_over, *next;
     for (; agent != NULL; agent = next) {
         next = agent->next_over;
-        if (agent->thread != &thread->log) continue;
+        if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
     }
@@ -90,7 +91,7 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
         return phi__error(
             rt, PHI_BAD_ARG,
             "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    return phi__history_goes_on(rt, &desc->thread->log, "phi_run");
+    return phi__history_goes_on(rt, desc->thread, "phi_run");
 }
 
 /* Ids tell runs from each other, in the log and in files. */
@@ -102,7 +103,7 @@ static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc)
     if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
         return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
     if (id.len == 0) return PHI_OK;
-    status = phi__thread_had_loop(&desc->thread->log, id, &had);
+    status = phi__thread_had_loop(desc->thread, id, &had);
     if (status != PHI_OK)
         return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
                           phi_status_text(status));
@@ -117,7 +118,7 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
     if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
     if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
-    if (desc->thread->log.of_agent)
+    if (desc->thread->of_agent)
         return phi__error(rt, PHI_MISUSE, "phi_run: the thread is an agent's own");
     if (desc->thread->rt != rt)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
@@ -152,21 +153,23 @@ static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
 /* ---- public ---- */
 
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
+    struct phi__lent *lent;
     phi_thread *thread;
     if (rt == NULL) return NULL;
-    thread = (phi_thread *)phi__alloc(&rt->memory, sizeof *thread);
-    if (thread == NULL) {
+    lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
+    if (lent == NULL) {
         (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
         return NULL;
     }
+    phi_memory_init(&lent->memory, &rt->memory.allocator, memory_limit_bytes);
+    lent->memory.parent = &rt->memory;
+    thread = &lent->thread;
+    phi__thread_init(thread, &lent->memory, rt->io);
+    thread->lent = lent;
     thread->rt = rt;
-    phi_memory_init(&thread->memory, &rt->memory.allocator, memory_limit_bytes);
-    thread->memory.parent = &rt->memory;
-    phi__thread_init(&thread->log, &thread->memory, rt->io);
-    thread->log.rt = rt;
-    thread->log.grown = &rt->grown;
-    thread->next = rt->threads;
-    if (rt->threads != NULL) rt->threads->prev = thread;
+    thread->grown = &rt->grown;
+    lent->next = rt->threads;
+    if (rt->threads != NULL) rt->threads->lent->prev = thread;
     rt->threads = thread;
     return thread;
 }
@@ -174,7 +177,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
 PHI_API phi_status phi_thread_free(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_OK;
-    if (thread->log.of_agent) return PHI_MISUSE;
+    if (thread->of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_free");
     if (status != PHI_OK) return status;
     phi__bare_leave(thread);
@@ -185,51 +188,47 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->log.of_agent) return PHI_MISUSE;
+    if (thread->of_agent) return PHI_MISUSE;
     status = phi__bare_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
-    return phi__history_append(thread->rt, &thread->log, "phi_thread_append", message);
+    return phi__history_append(thread->rt, thread, "phi_thread_append", message);
 }
 
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
-    const phi__thread *from = (const phi__thread *)thread;
     phi_thread *made;
     phi__fold fold;
     const phi__fold *shown = &fold;
     uint64_t at = 0;
     bool any = false;
     phi_status status;
-    if (from == NULL || from->rt == NULL) return NULL;
-    made = phi_thread_new(from->rt, 0);
+    if (thread == NULL || thread->rt == NULL) return NULL;
+    made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__thread_cut(from, from->lane, at_seq, &at, &any);
-    if (status == PHI_OK && any) status = phi__fold_at(from, from->lane, at, &fold, &shown);
-    if (status == PHI_OK && !phi__thread_take(&made->log, from, shown, NULL))
-        status = PHI_NO_MEMORY;
+    status = phi__thread_cut(thread, thread->lane, at_seq, &at, &any);
+    if (status == PHI_OK && any) status = phi__fold_at(thread, thread->lane, at, &fold, &shown);
+    if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        status =
-            phi__about_forked(&made->log, (phi__thread *)(uintptr_t)from, any ? at : UINT64_MAX);
-    phi__fold_free(from->memory, &fold);
+        status = phi__about_forked(made, (phi_thread *)(uintptr_t)thread, any ? at : UINT64_MAX);
+    phi__fold_free(thread->memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
-    (void)phi__error(from->rt, status, "phi_thread_fork: %s",
+    (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
 }
 
 PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
-    return thread != NULL ? thread->log.message_count : 0;
+    return thread != NULL ? thread->message_count : 0;
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
     const phi_message *message;
     phi_status status;
     if (thread == NULL) return NULL;
-    message = phi__thread_said(&thread->log, i, &status);
-    if (status != PHI_OK && thread->log.rt != NULL)
-        (void)phi__error(thread->log.rt, status, "phi_thread_message_at: %s",
-                         phi_status_text(status));
+    message = phi__thread_said(thread, i, &status);
+    if (status != PHI_OK && thread->rt != NULL)
+        (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
     return message;
 }
 
@@ -238,7 +237,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     phi__agent *agent;
     memset(&none, 0, sizeof none);
     if (rt == NULL || phi__bare_check(rt, desc) != PHI_OK) return none;
-    agent = phi__agent_make(rt, desc->agent, &desc->thread->log);
+    agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
     if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */

@@ -81,7 +81,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
-    if (entries == NULL || phi_thread_fresh((phi_thread *)thread) != PHI_OK) {
+    if (entries == NULL || phi_thread_fresh(thread) != PHI_OK) {
         phi_arena_reset(room, mark);
         return false;
     }

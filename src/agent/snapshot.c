@@ -53,7 +53,7 @@ static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
 static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_str text;
     size_t i;
-    phi_status status = phi_thread_to_json((const phi_thread *)agent->thread, scratch, &text);
+    phi_status status = phi_thread_to_json(agent->thread, scratch, &text);
     if (status != PHI_OK) return status;
     while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
     phi__json_put_key(out, PHI__LIT("thread"));

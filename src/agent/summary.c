@@ -448,8 +448,8 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
     phi__summary *s = (phi__summary *)writer->hidden;
     const phi_view_item *items = NULL;
     size_t count = 0;
-    phi_status status = phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX,
-                                        &writer->arena, &items, &count);
+    phi_status status =
+        phi_thread_view(agent->thread, NULL, UINT64_MAX, &writer->arena, &items, &count);
     s->spans = (phi_span *)phi__arena_zero(&writer->arena, sizeof *s->spans);
     if (status != PHI_OK || s->spans == NULL) return PHI_NO_MEMORY;
     s->asked_for = true;

@@ -29,8 +29,7 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                                        phi_arena *arena, phi__compacted *out) {
     const phi_view_item *items = NULL;
     size_t count = 0;
-    phi_status status =
-        phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, arena, &items, &count);
+    phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
     return status == PHI_OK
                ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
                : status;

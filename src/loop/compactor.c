@@ -28,8 +28,7 @@ static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     const phi_view_item *items = NULL;
     phi_view_item *copies;
     size_t count = 0, i;
-    if (phi_thread_view((const phi_thread *)agent->thread, NULL, UINT64_MAX, &job->arena, &items,
-                        &count) != PHI_OK)
+    if (phi_thread_view(agent->thread, NULL, UINT64_MAX, &job->arena, &items, &count) != PHI_OK)
         return false;
     copies =
         (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));

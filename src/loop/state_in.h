@@ -38,7 +38,6 @@ typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
 typedef struct phi__response phi__response;
 typedef struct phi__heard phi__heard; /* capture.c */
-struct phi_thread;                    /* agent/bare_run.c */
 
 /* ---- events ---- */
 
@@ -584,7 +583,7 @@ struct phi_runtime {
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
     phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
-    struct phi_thread *threads;             /* of phi_thread_new */
+    phi_thread *threads;                    /* of phi_thread_new */
     phi__grown grown;                       /* threads whose store lacks something */
     phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
     uint32_t active;                        /* runs going */

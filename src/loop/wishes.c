@@ -56,7 +56,7 @@ static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
 }
 
 static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
-    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi_view_item *items;
     phi_rewrite rewrite;
     phi_pruned pruned;
@@ -111,7 +111,7 @@ static phi_revert phi__wishes_revert_of(const phi__run *run) {
 }
 
 static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
-    const phi_thread *thread = (const phi_thread *)run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     phi_revert revert = phi__wishes_revert_of(run);
     phi_reverted reverted;
     phi_rewrite rewrite;
@@ -240,8 +240,7 @@ static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char 
     phi_rewrite rewrite;
     phi_arena scratch;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    status = phi_revert_plan((const phi_thread *)run->agent->thread, revert, &scratch, &rewrite,
-                             &reverted);
+    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
     if (status == PHI_OK && !reverted.applied) {
         if (words != NULL && words_size > 0)
             (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);

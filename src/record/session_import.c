@@ -187,7 +187,7 @@ static bool phi__simp_named(const phi__simp *s, phi_memory *memory, phi__hashes 
     return true;
 }
 
-static bool phi__simp_note(const phi_loop_record *loop, phi__thread *thread) {
+static bool phi__simp_note(const phi_loop_record *loop, phi_thread *thread) {
     phi_loop_info info;
     phi_status status = PHI_OK;
     memset(&info, 0, sizeof info);
@@ -206,7 +206,7 @@ static bool phi__simp_note(const phi_loop_record *loop, phi__thread *thread) {
 }
 
 static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session, phi_arena *scratch,
-                                 phi__thread *thread) {
+                                 phi_thread *thread) {
     phi__hashes named;
     size_t i;
     bool done;
@@ -251,7 +251,6 @@ static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size
 static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
                                phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
                                char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
     phi__simp s;
     const phi_message *shown = NULL;
     size_t count = 0;
@@ -262,8 +261,8 @@ static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint
     if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
     if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
     if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
-    if (status == PHI_OK && log->user != NULL) status = PHI_BUSY;
-    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, log);
+    if (status == PHI_OK && thread->user != NULL) status = PHI_BUSY;
+    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, thread);
     if (status != PHI_OK || s.count + count == 0) return status;
     s.base = phi_thread_count(thread);
     if (s.count == 0) /* there is nothing but the block */

@@ -11,37 +11,37 @@
 
 /* ---- keeping ---- */
 
-PHI__FN void phi__about_name(phi__thread *thread, phi_str id) {
+PHI__FN void phi__about_name(phi_thread *thread, phi_str id) {
     if (thread->id.at != NULL)
         phi__free(thread->memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
     thread->id = id;
 }
 
-static void phi__about_drop(phi__thread *thread, phi__about *about) {
+static void phi__about_drop(phi_thread *thread, phi__about *about) {
     if (about == NULL) return;
     phi_arena_free(&about->arena);
     phi__free(thread->memory, about, sizeof *about);
 }
 
-PHI__FN void phi__about_free(phi__thread *thread) {
+PHI__FN void phi__about_free(phi_thread *thread) {
     phi__about *about = thread->about;
     thread->about = NULL;
     phi__about_name(thread, phi__str(NULL, 0));
     phi__about_drop(thread, about);
 }
 
-PHI__FN size_t phi__about_bytes(const phi__thread *thread) {
+PHI__FN size_t phi__about_bytes(const phi_thread *thread) {
     const phi__about *about = thread->about;
     return about != NULL ? sizeof *about + phi__arena_taken(&about->arena) : 0;
 }
 
-static phi_thread_info phi__about_info(const phi__thread *thread) {
+static phi_thread_info phi__about_info(const phi_thread *thread) {
     phi_thread_info none;
     memset(&none, 0, sizeof none);
     return thread->about != NULL ? thread->about->info : none;
 }
 
-static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *info) {
+static phi__about *phi__about_copy(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = (phi__about *)phi__alloc(thread->memory, sizeof *about);
     if (about == NULL) return NULL;
     phi_arena_init(&about->arena, thread->memory, 0);
@@ -54,7 +54,7 @@ static phi__about *phi__about_copy(phi__thread *thread, const phi_thread_info *i
     return NULL;
 }
 
-static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
+static bool phi__about_take(phi_thread *thread, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(thread, info);
     if (about == NULL) return false;
     phi__about_drop(thread, thread->about);
@@ -62,12 +62,12 @@ static bool phi__about_take(phi__thread *thread, const phi_thread_info *info) {
     return true;
 }
 
-static phi_str phi__about_known_id(const phi__thread *thread) {
+static phi_str phi__about_known_id(const phi_thread *thread) {
     return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
                                    : thread->id;
 }
 
-static bool phi__about_set_id(phi__thread *thread, phi_str id) {
+static bool phi__about_set_id(phi_thread *thread, phi_str id) {
     char *copy = (char *)phi__alloc(thread->memory, phi__add(id.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, id.at, id.len);
@@ -75,7 +75,7 @@ static bool phi__about_set_id(phi__thread *thread, phi_str id) {
     return true;
 }
 
-PHI__FN phi_str phi__about_id(phi__thread *thread) {
+PHI__FN phi_str phi__about_id(phi_thread *thread) {
     unsigned char random[16] = {0};
     char made[PHI__UUID_SIZE];
     if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
@@ -92,16 +92,16 @@ static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     phi__json_put_str(out, value);
 }
 
-PHI__FN void phi__about_put_head(phi__buf *out, const phi__thread *thread) {
+PHI__FN void phi__about_put_head(phi__buf *out, const phi_thread *thread) {
     if (thread->journal == NULL) phi__about_put_str(out, "id", thread->id);
 }
 
-PHI__FN phi_status phi__about_get_head(phi__thread *thread, const phi_json *head) {
+PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head) {
     phi_str id = phi_json_str(phi_json_get(head, "id"), "");
     return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *info) {
+static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf json;
     phi__buf_init(&json, thread->memory);
@@ -123,7 +123,7 @@ static phi_status phi__about_note(phi__thread *thread, const phi_thread_info *in
     return status;
 }
 
-PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note) {
+PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_thread_info info = phi__about_info(thread);
     phi_json *root = NULL;
     phi_arena scratch;
@@ -143,7 +143,7 @@ PHI__FN phi_status phi__about_read(phi__thread *thread, phi_str note) {
 
 /* ---- one thread from another ---- */
 
-PHI__FN phi_status phi__about_forked(phi__thread *thread, phi__thread *from, uint64_t at) {
+PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint64_t at) {
     phi_thread_info info = phi__about_info(thread);
     info.forked_from = phi__about_id(from);
     info.forked_at = at;
@@ -156,13 +156,13 @@ static bool phi__about_says(const phi_thread_info *info) {
     return info->title.len > 0 || info->metadata.len > 0 || info->forked_from.len > 0;
 }
 
-PHI__FN bool phi__about_carry(phi__thread *thread, const phi__thread *before) {
+PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before) {
     thread->made_ms = before->made_ms;
     return before->about == NULL || !phi__about_says(&before->about->info) ||
            phi__about_note(thread, &before->about->info) == PHI_OK;
 }
 
-PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
+PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
     phi__about_free(thread);
     thread->about = before->about;
     thread->id = before->id;
@@ -173,20 +173,19 @@ PHI__FN void phi__about_move(phi__thread *thread, phi__thread *before) {
 /* ---- public ---- */
 
 PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
-    phi__thread *log = (phi__thread *)thread;
     phi_str id;
-    if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    id = phi__about_id(log);
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    id = phi__about_id(thread);
     if (id.len == 0) return PHI_NO_MEMORY;
-    *out = phi__about_info(log);
+    *out = phi__about_info(thread);
     out->id = id;
-    out->made_ms = log->made_ms;
-    out->changed_ms = log->changed_ms;
+    out->made_ms = thread->made_ms;
+    out->changed_ms = thread->changed_ms;
     return PHI_OK;
 }
 
 /* The log has it first. */
-static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) {
+static phi_status phi__about_set(phi_thread *log, const phi_thread_info *info) {
     phi__about *about = phi__about_copy(log, info), *before = log->about;
     phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
@@ -197,17 +196,16 @@ static phi_status phi__about_set(phi__thread *log, const phi_thread_info *info) 
 }
 
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
-    phi__thread *log = (phi__thread *)thread;
     phi_thread_info info;
     phi_str text = phi_str_of(title);
-    if (log == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
-    info = phi__about_info(log);
+    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
+    info = phi__about_info(thread);
     if (phi_str_equal(info.title, text)) return PHI_OK;
     info.title = text;
-    return phi__about_set(log, &info);
+    return phi__about_set(thread, &info);
 }
 
-static phi_status phi__about_is_object(const phi__thread *log, phi_str json) {
+static phi_status phi__about_is_object(const phi_thread *log, phi_str json) {
     phi_json *root = NULL;
     phi_arena scratch;
     phi_status status;
@@ -220,27 +218,25 @@ static phi_status phi__about_is_object(const phi__thread *log, phi_str json) {
 }
 
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
-    phi__thread *log = (phi__thread *)thread;
     phi_thread_info info;
     phi_status status;
-    if (log == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__about_is_object(log, json);
+    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    status = phi__about_is_object(thread, json);
     if (status != PHI_OK) return status;
-    info = phi__about_info(log);
+    info = phi__about_info(thread);
     if (phi_str_equal(info.metadata, json)) return PHI_OK;
     info.metadata = json;
-    return phi__about_set(log, &info);
+    return phi__about_set(thread, &info);
 }
 
 PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_status status;
     uint64_t i;
-    if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(log);
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    for (i = seq < log->count ? seq + 1 : log->count; i > log->base; i--) {
-        const phi__entry *entry = phi__thread_at(log, i - 1);
+    for (i = seq < thread->count ? seq + 1 : thread->count; i > thread->base; i--) {
+        const phi__entry *entry = phi__thread_at(thread, i - 1);
         if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
             !entry->of.loop->has_system_prompt)
             continue;

@@ -12,7 +12,7 @@
 #include "thread/thread_in.h"
 
 /* Appends it to a buffer; what it takes from `scratch` is given back. */
-PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
 
 enum {
@@ -21,13 +21,13 @@ enum {
 };
 
 typedef struct phi__entry_reader {
-    phi__thread *thread;
+    phi_thread *thread;
     phi_arena scratch; /* an entry's tree */
     phi_str loop_id;   /* the last one, in the thread: entries of a run share it */
     char words[PHI__ENTRY_WORDS];
 } phi__entry_reader;
 
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread);
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 
 /* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
@@ -36,7 +36,7 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
-PHI__FN phi_status phi__thread_from_array(phi__thread *thread, const phi_json *lines, char *words,
+PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
                                           size_t words_size);
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are

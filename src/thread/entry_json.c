@@ -278,14 +278,14 @@ static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
     if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 
-static void phi__entry_put_lane(phi__buf *out, const phi__thread *thread, const phi__entry *entry) {
+static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
     phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
     phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
 }
 
-static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                                phi_arena *scratch) {
     switch (entry->kind) {
     case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
@@ -305,7 +305,7 @@ static void phi__entry_put_own(phi__buf *out, const phi__thread *thread, const p
     }
 }
 
-PHI__FN void phi__entry_put(phi__buf *out, const phi__thread *thread, const phi__entry *entry,
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch) {
     uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
     phi__buf_text(out, "{\"seq\":");

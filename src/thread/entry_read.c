@@ -67,7 +67,7 @@ static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) 
     return PHI_PARSE;
 }
 
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi__thread *thread) {
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
     phi_arena_init(&reader->scratch, thread->memory, PHI__ENTRY_SCRATCH);
@@ -340,7 +340,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
 /* The first entry of a log that has forgotten what was before it. */
 static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                             phi__entry *entry) {
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi_forgotten *forgotten =
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
@@ -362,7 +362,7 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
                                         const phi_json *const *in, phi_entry_kind kind,
                                         phi_str loop_id) {
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
@@ -527,7 +527,7 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
 /* ---- lanes ---- */
 
 static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
     uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
     uint32_t from = PHI__LANE_NONE, lane;
@@ -555,7 +555,7 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 /* ---- all of it ---- */
 
 /* Where a log begins: at 0, or behind what it has forgotten. */
-static void phi__entry_begin(phi__thread *thread, int kind, uint64_t seq) {
+static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
     thread->base = thread->count = (size_t)seq;
     if (thread->journal != NULL) thread->journal->stored = seq;
@@ -563,7 +563,7 @@ static void phi__entry_begin(phi__thread *thread, int kind, uint64_t seq) {
 
 static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
                                          const phi_json *const *in, int *kind, uint32_t *lane) {
-    const phi__thread *thread = r->thread;
+    const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
     *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
@@ -585,7 +585,7 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
 
 static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
     const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__thread *thread = r->thread;
+    phi_thread *thread = r->thread;
     phi__entry *entry;
     phi_str loop_id = {"", 0};
     uint32_t lane = 0;

@@ -202,7 +202,7 @@ static void phi__fold_item(phi__folding *f, size_t at) {
 }
 
 /* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
-static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
     memset(&f, 0, sizeof f);
@@ -224,7 +224,7 @@ static bool phi__fold_compaction(const phi__thread *thread, phi__fold *fold, phi
     return true;
 }
 
-PHI__FN bool phi__fold_op(const phi__thread *thread, phi__fold *fold, phi__op *op) {
+PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     size_t i, message = op->message_count;
     if (op->rewrite.span_count == 0) return true;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
@@ -253,11 +253,11 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 
 /* ---- a whole lane ---- */
 
-PHI__FN size_t phi__thread_lanes(const phi__thread *thread) {
+PHI__FN size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lane_count, 1);
 }
 
-PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, uint64_t upto) {
+PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     phi__limit *limits = (phi__limit *)phi__alloc(
         thread->memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
     while (limits != NULL && lane != PHI__LANE_NONE) {
@@ -271,7 +271,7 @@ PHI__FN phi__limit *phi__fold_limits(const phi__thread *thread, uint32_t lane, u
     return limits;
 }
 
-static bool phi__fold_entry(const phi__thread *thread, const phi__limit *limits, phi__fold *fold,
+static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, phi__fold *fold,
                             phi__entry *entry) {
     phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
@@ -294,7 +294,7 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
     return entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
 }
 
-PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint64_t upto,
+PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold) {
     phi_status status = phi__thread_recall(thread);
     phi__limit *limits;
@@ -317,7 +317,7 @@ PHI__FN phi_status phi__fold_lane(const phi__thread *thread, uint32_t lane, uint
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi_status phi__fold_at(const phi__thread *thread, uint32_t lane, uint64_t upto,
+PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out) {
     memset(made, 0, sizeof *made);
     *out = made;

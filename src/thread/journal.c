@@ -28,7 +28,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
 
 /* ---- which are to be looked at ---- */
 
-PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why) {
+PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why) {
     phi__journal *journal = thread->journal;
     phi__grown *grown = thread->grown;
     if (journal == NULL || grown == NULL || journal->listed[why]) return;
@@ -64,19 +64,19 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why)
 /* ---- writing ---- */
 
 /* Less where memory is short: then a part of the limit must do. */
-static size_t phi__journal_batch_bytes(const phi__thread *thread) {
+static size_t phi__journal_batch_bytes(const phi_thread *thread) {
     if (thread->limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
     return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
 /* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
    none for it, and gets some only once it is written. */
-static phi_memory *phi__journal_memory(const phi__thread *thread) {
+static phi_memory *phi__journal_memory(const phi_thread *thread) {
     return thread->memory->parent != NULL ? thread->memory->parent : thread->memory;
 }
 
 /* The texts of the next entries one behind the other, and how long each is. */
-static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size_t *lens) {
+static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
     phi_arena_init(&scratch, phi__journal_memory(thread), 0);
@@ -95,14 +95,14 @@ static size_t phi__journal_texts(const phi__thread *thread, phi__buf *text, size
 }
 
 typedef struct phi__journal_match {
-    phi__thread *thread;
+    phi_thread *thread;
     phi_arena scratch;
     phi__buf text;
 } phi__journal_match;
 
 static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_match *match = (phi__journal_match *)ctx;
-    phi__thread *thread = match->thread;
+    phi_thread *thread = match->thread;
     seq += thread->base;
     if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
     phi__buf_clear(&match->text);
@@ -114,7 +114,7 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
 }
 
 /* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
-static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t words_size) {
+static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
     phi__journal_match match;
@@ -130,7 +130,7 @@ static phi_status phi__journal_catch_up(phi__thread *thread, char *words, size_t
     return status;
 }
 
-PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size) {
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
     phi_str entries[PHI__JOURNAL_BATCH];
@@ -153,7 +153,7 @@ PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t w
     return status;
 }
 
-PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size) {
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
     phi_status status = PHI_OK;
     if (words != NULL && words_size > 0) words[0] = '\0';
     while (status == PHI_OK && thread->journal != NULL && thread->journal->stored < thread->count)
@@ -184,7 +184,7 @@ static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
     return status;
 }
 
-static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *words,
+static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
                                     size_t words_size) {
     phi__journal *journal = thread->journal;
     phi__journal_load load;
@@ -208,7 +208,7 @@ static phi_status phi__journal_fill(phi__thread *thread, uint64_t *torn, char *w
 
 /* ---- beginning and end ---- */
 
-static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *store, const char *id) {
+static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal *journal = (phi__journal *)phi__alloc(thread->memory, sizeof *journal);
     if (journal == NULL) return NULL;
     journal->store = *store;
@@ -224,7 +224,7 @@ static phi__journal *phi__journal_new(phi__thread *thread, const phi_store *stor
     return journal;
 }
 
-static void phi__journal_free(phi__thread *thread) {
+static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
     if (thread->grown != NULL) {
@@ -239,13 +239,13 @@ static void phi__journal_unlock(const phi__journal *journal) {
     if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
 }
 
-PHI__FN void phi__journal_close(phi__thread *thread) {
+PHI__FN void phi__journal_close(phi_thread *thread) {
     if (thread->journal == NULL) return;
     phi__journal_unlock(thread->journal);
     phi__journal_free(thread);
 }
 
-static phi_status phi__journal_check(const phi__thread *thread, const phi_store *store,
+static phi_status phi__journal_check(const phi_thread *thread, const phi_store *store,
                                      const char *id, char *words, size_t words_size) {
     if (store == NULL || store->append == NULL || store->read == NULL) {
         phi__journal_words(words, words_size, "store: append or read is missing");
@@ -261,7 +261,7 @@ static phi_status phi__journal_check(const phi__thread *thread, const phi_store 
     return PHI_MISUSE;
 }
 
-PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
     bool empty = thread->count == 0;
     phi_status status;
@@ -298,37 +298,33 @@ PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store
 
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
-    if (log == NULL) return PHI_BAD_ARG;
-    return phi__journal_open(log, store, id, torn, words, words_size);
+    if (thread == NULL) return PHI_BAD_ARG;
+    return phi__journal_open(thread, store, id, torn, words, words_size);
 }
 
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->journal == NULL) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) {
         phi__journal_words(words, words_size, "the thread is in no store");
         return PHI_MISUSE;
     }
-    return phi__journal_sync(log, words, words_size);
+    return phi__journal_sync(thread, words, words_size);
 }
 
 PHI_API phi_status phi_thread_detach(phi_thread *thread) {
-    phi__thread *log = (phi__thread *)thread;
     phi_status status;
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->journal == NULL) return PHI_OK;
-    status = phi__thread_recall(log);
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) return PHI_OK;
+    status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    status = phi__journal_sync(log, NULL, 0);
-    phi__journal_unlock(log->journal);
-    phi__about_name(log, phi__str(log->journal->id, log->journal->id_len));
-    log->journal->id = NULL; /* the thread has it */
-    phi__journal_free(log);
+    status = phi__journal_sync(thread, NULL, 0);
+    phi__journal_unlock(thread->journal);
+    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
+    thread->journal->id = NULL; /* the thread has it */
+    phi__journal_free(thread);
     return status;
 }
 
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
-    const phi__thread *log = (const phi__thread *)thread;
-    return log != NULL && log->journal != NULL ? log->journal->stored : 0;
+    return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
 }

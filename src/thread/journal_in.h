@@ -33,22 +33,22 @@ typedef struct phi__journal {
     size_t id_len;
     uint64_t stored; /* entries that the store has */
     bool failing;    /* the last append failed, and that was told */
-    phi__thread *thread;
+    phi_thread *thread;
     struct phi__journal *next[PHI__JOURNAL_WHYS], *prev[PHI__JOURNAL_WHYS];
     bool listed[PHI__JOURNAL_WHYS];
 } phi__journal;
 
 PHI__FN bool phi__journal_id_fits(const char *id);
 /* As phi_thread_attach, whatever the thread's user is. */
-PHI__FN phi_status phi__journal_open(phi__thread *thread, const phi_store *store, const char *id,
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
 /* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
-PHI__FN phi_status phi__journal_batch(phi__thread *thread, char *words, size_t words_size);
-PHI__FN phi_status phi__journal_sync(phi__thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
-PHI__FN void phi__journal_close(phi__thread *thread);
+PHI__FN void phi__journal_close(phi_thread *thread);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
-PHI__FN void phi__journal_list(phi__thread *thread, phi__journal_why why);
+PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why);
 /* The one that was listed first, and out of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why);
 

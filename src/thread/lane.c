@@ -5,7 +5,7 @@
 
 #include "wire/hash_in.h"
 
-PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) {
+PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane) {
     if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
     return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
 }
@@ -13,7 +13,7 @@ PHI__FN phi_str phi__thread_lane_name(const phi__thread *thread, uint32_t lane) 
 enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
 
 /* Where a lane stands in the table, by the number and 1, or the free place where it would. */
-static uint32_t *phi__lane_place(const phi__thread *thread, uint32_t *table, size_t cap,
+static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size_t cap,
                                  phi_str name) {
     size_t at = (size_t)phi__hash(name, 0) & (cap - 1);
     while (table[at] != 0 && !phi_str_equal(phi__thread_lane_name(thread, table[at] - 1), name))
@@ -22,7 +22,7 @@ static uint32_t *phi__lane_place(const phi__thread *thread, uint32_t *table, siz
 }
 
 /* Room in the table for one more lane. False: no memory. */
-static bool phi__lane_index_room(phi__thread *thread) {
+static bool phi__lane_index_room(phi_thread *thread) {
     size_t cap = phi__max(thread->lane_table_cap * 2, 4 * PHI__LANE_FEW);
     uint32_t *table, i;
     if (thread->lane_count < PHI__LANE_FEW || thread->lane_count < thread->lane_table_cap / 2)
@@ -37,7 +37,7 @@ static bool phi__lane_index_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) {
+PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
     uint32_t i;
     if (phi_str_equal(phi__thread_lane_name(thread, thread->lane), name)) return thread->lane;
     if (thread->lane_table != NULL) {
@@ -49,7 +49,7 @@ PHI__FN uint32_t phi__thread_find_lane(const phi__thread *thread, phi_str name) 
     return PHI__LANE_NONE;
 }
 
-static bool phi__lane_table(phi__thread *thread) {
+static bool phi__lane_table(phi_thread *thread) {
     size_t cap = thread->lane_cap;
     phi__lane *lanes = (phi__lane *)phi__grow(
         thread->memory, thread->lanes, &cap, phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
@@ -66,7 +66,7 @@ static bool phi__lane_table(phi__thread *thread) {
 }
 
 /* Entries that say so; NULL: no memory. */
-static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
+static phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, n, 0)) return NULL;
@@ -76,7 +76,7 @@ static phi__entry *phi__lane_entries(phi__thread *thread, size_t n) {
 }
 
 /* On the lane that it is about, which need not be the active one. */
-static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_kind kind,
+static void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
                              uint32_t lane) {
     entry->kind = kind;
     phi__thread_attach(thread, entry, 1);
@@ -84,7 +84,7 @@ static void phi__lane_append(phi__thread *thread, phi__entry *entry, phi_entry_k
 }
 
 /* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
-static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t parent,
+static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
     char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
@@ -108,13 +108,13 @@ static phi__entry *phi__lane_begin(phi__thread *thread, phi_str name, uint32_t p
     return entries;
 }
 
-PHI__FN phi_status phi__thread_new_lane(phi__thread *thread, phi_str name, uint32_t parent,
+PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane) {
     *lane = (uint32_t)phi__thread_lanes(thread);
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
+PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__limit *limits = phi__fold_limits(thread, lane, UINT64_MAX);
     size_t lanes = phi__thread_lanes(thread), n = 0, i, pass;
     uint64_t last_user = 0;
@@ -145,7 +145,7 @@ PHI__FN bool phi__lane_messages(phi__thread *thread, uint32_t lane) {
     return true;
 }
 
-PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold *fold) {
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold) {
     thread->lane = lane;
     if (fold != NULL) {
         phi__fold_free(thread->memory, &thread->fold);
@@ -161,7 +161,7 @@ PHI__FN void phi__lane_enter(phi__thread *thread, uint32_t lane, const phi__fold
     thread->last_user = 0;
 }
 
-PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
+PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__fold fold;
@@ -190,7 +190,7 @@ PHI__FN phi_status phi__thread_switch(phi__thread *thread, uint32_t lane) {
 }
 
 /* To a lane that begins empty: both, or nothing. */
-static phi_status phi__lane_switch_new(phi__thread *thread, phi_str name) {
+static phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
     phi__lane_enter(thread, thread->lane_count - 1, NULL);
@@ -223,7 +223,7 @@ static size_t phi__lane_open_group(const phi__fold *fold) {
     return SIZE_MAX;
 }
 
-PHI__FN phi_status phi__thread_cut(const phi__thread *thread, uint32_t lane, uint64_t at,
+PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
                                    uint64_t *out, bool *any) {
     phi__fold made;
     const phi__fold *fold;
@@ -247,26 +247,24 @@ static bool phi__lane_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
 }
 
-static phi__thread *phi__lane_of(phi_thread *thread) { return (phi__thread *)thread; }
+static phi_thread *phi__lane_of(phi_thread *thread) { return thread; }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    const phi__thread *log = (const phi__thread *)thread;
-    return log != NULL ? phi__thread_lane_name(log, log->lane) : phi__str("", 0);
+    return thread != NULL ? phi__thread_lane_name(thread, thread->lane) : phi__str("", 0);
 }
 
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lanes((const phi__thread *)thread) : 0;
+    return thread != NULL ? phi__thread_lanes(thread) : 0;
 }
 
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread)
-               ? phi__thread_lane_name((const phi__thread *)thread, (uint32_t)i)
-               : phi__str("", 0);
+    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
+                                             : phi__str("", 0);
 }
 
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq) {
-    phi__thread *log = phi__lane_of(thread);
+    phi_thread *log = phi__lane_of(thread);
     uint32_t from, lane;
     uint64_t at = 0;
     bool any = false;
@@ -283,7 +281,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
 }
 
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
-    phi__thread *log = phi__lane_of(thread);
+    phi_thread *log = phi__lane_of(thread);
     uint32_t lane;
     if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;

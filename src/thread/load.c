@@ -46,7 +46,7 @@ struct phi__load_op {
 enum { PHI__LOAD_ASIDE = 4096 }; /* items; more than twice the entries besides are given up */
 
 /* Room for all lanes there are. False: no memory. */
-static bool phi__load_room(phi__thread *thread) {
+static bool phi__load_room(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
     size_t lanes = phi__thread_lanes(thread);
     void *grown;
@@ -59,7 +59,7 @@ static bool phi__load_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN phi_status phi__load_begin(phi__thread *thread) {
+PHI__FN phi_status phi__load_begin(phi_thread *thread) {
     thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
     thread->loading->known = true;
@@ -69,13 +69,13 @@ PHI__FN phi_status phi__load_begin(phi__thread *thread) {
     return PHI_NO_MEMORY;
 }
 
-static void phi__load_forget(phi__thread *thread, phi__load_lane *lane) {
+static void phi__load_forget(phi_thread *thread, phi__load_lane *lane) {
     thread->loading->aside -= lane->fold.count;
     phi__fold_free(thread->memory, &lane->fold);
     lane->known = false;
 }
 
-PHI__FN void phi__load_drop(phi__thread *thread) {
+PHI__FN void phi__load_drop(phi_thread *thread) {
     struct phi__loading *l = thread->loading;
     size_t i;
     if (l == NULL) return;
@@ -92,7 +92,7 @@ PHI__FN void phi__load_drop(phi__thread *thread) {
 /* ---- views ---- */
 
 /* What a lane shows, in *out; it is made where it is not known. */
-PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold **out) {
+PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
     bool active = lane == thread->lane;
     phi__load_lane *of;
@@ -116,16 +116,16 @@ PHI__FN phi_status phi__load_view(phi__thread *thread, uint32_t lane, phi__fold 
     return PHI_OK;
 }
 
-PHI__FN bool phi__load_message_room(phi__thread *thread, size_t n) {
+PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n) {
     return !thread->loading->known || phi__fold_room(thread->memory, &thread->fold, n);
 }
 
-PHI__FN void phi__load_message(phi__thread *thread, phi__entry *entry) {
+PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
     if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
     if (thread->loading->known) phi__fold_message(&thread->fold, entry);
 }
 
-PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
+PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *from = &l->lanes[thread->lane], *to = &l->lanes[lane];
     size_t i;
@@ -148,7 +148,7 @@ PHI__FN void phi__load_enter(phi__thread *thread, uint32_t lane) {
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
 
-PHI__FN bool phi__load_may_enter(phi__thread *thread) { return phi__load_room(thread); }
+PHI__FN bool phi__load_may_enter(phi_thread *thread) { return phi__load_room(thread); }
 
 /* ---- whether it fits ---- */
 
@@ -199,7 +199,7 @@ static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
     memmove(&lane->spans[at], &lane->spans[at + n], (lane->count - at) * sizeof *lane->spans);
 }
 
-static bool phi__load_span_room(phi__thread *thread, phi__load_lane *lane, size_t more) {
+static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t more) {
     void *grown = phi__grow(thread->memory, lane->spans, &lane->cap, phi__add(lane->count, more),
                             sizeof *lane->spans);
     if (grown != NULL) lane->spans = (phi__load_span *)grown;
@@ -246,7 +246,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
 }
 
 /* Its spans come into the list, what they cover goes under it. False: no memory. */
-static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
+static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
     size_t i, at, n, all = 0;
@@ -270,7 +270,7 @@ static bool phi__load_cover(phi__thread *thread, phi__load_lane *lane, phi__op *
 }
 
 /* It leaves the list, and what is under it comes back. False: no memory. */
-static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op *op) {
+static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t i, at;
     if (lane->odd) return true;
@@ -287,7 +287,7 @@ static bool phi__load_uncover(phi__thread *thread, phi__load_lane *lane, phi__op
     return true;
 }
 
-PHI__FN bool phi__load_untouched(const phi__thread *thread, const phi__op *op) {
+PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op) {
     return !thread->loading->lanes[op->lane].odd && op->load->touched == 0;
 }
 
@@ -303,7 +303,7 @@ static size_t phi__load_taken(const phi__fold *fold, const phi_rewrite *r, phi__
     return n;
 }
 
-static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi__op *op) {
+static bool phi__load_keep_taken(phi_thread *thread, const phi__fold *fold, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t n = phi__load_taken(fold, &op->rewrite, NULL);
     if (n == 0) return true;
@@ -314,7 +314,7 @@ static bool phi__load_keep_taken(phi__thread *thread, const phi__fold *fold, phi
     return true;
 }
 
-PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
+PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
     phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
@@ -334,7 +334,7 @@ PHI__FN bool phi__load_apply(phi__thread *thread, phi__op *op) {
 
 /* What it took comes back in the place of what it made. Messages are not looked at: they are long out of the
    processor's caches. */
-static bool phi__load_put_back(phi__thread *thread, phi__fold *fold, const phi__op *op) {
+static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
     if (!phi__fold_room(thread->memory, fold, load->taken_count)) return false;
@@ -356,7 +356,7 @@ static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane
     return l->durable && lane->compacted > op->seq;
 }
 
-PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
+PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
     bool active = op->lane == thread->lane, known = active ? l->known : lane->known;
@@ -376,7 +376,7 @@ PHI__FN phi_status phi__load_unapply(phi__thread *thread, phi__op *op) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__load_roll_back(phi__thread *thread, uint64_t start) {
+PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     phi__op *op;
     for (op = thread->ops; status == PHI_OK && op != NULL && op->seq >= start; op = op->earlier)
@@ -394,13 +394,13 @@ typedef struct phi__load_forks {
     size_t entries, lanes;
 } phi__load_forks;
 
-static void phi__load_free_forks(phi__thread *thread, phi__load_forks *f) {
+static void phi__load_free_forks(phi_thread *thread, phi__load_forks *f) {
     phi__free(thread->memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
     phi__free(thread->memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
     phi__free(thread->memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
 }
 
-static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
+static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     uint32_t i;
     memset(f, 0, sizeof *f);
     f->entries = thread->held;
@@ -418,7 +418,7 @@ static bool phi__load_make_forks(phi__thread *thread, phi__load_forks *f) {
 }
 
 /* Messages that a lane has at an entry: one that forks later has what its parent has. */
-static size_t phi__load_count_at(const phi__thread *thread, const phi__load_forks *f, uint32_t lane,
+static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes[lane].parent != PHI__LANE_NONE && thread->lanes[lane].fork_seq > seq)
         lane = thread->lanes[lane].parent;
@@ -426,7 +426,7 @@ static size_t phi__load_count_at(const phi__thread *thread, const phi__load_fork
 }
 
 /* The place of each message among those of its lane. */
-static bool phi__load_places(phi__thread *thread) {
+static bool phi__load_places(phi_thread *thread) {
     phi__load_forks f;
     bool done = phi__load_make_forks(thread, &f);
     size_t i;
@@ -441,7 +441,7 @@ static bool phi__load_places(phi__thread *thread) {
     return done;
 }
 
-PHI__FN phi_status phi__load_end(phi__thread *thread) {
+PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__fold *fold;
     phi_status status = phi__load_view(thread, thread->lane, &fold);
     if (status == PHI_OK && thread->held > 0 &&

@@ -209,18 +209,17 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
 }
 
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
-    const phi__thread *log = (const phi__thread *)thread;
     uint64_t limit = UINT64_MAX, from = 0;
     uint32_t lane;
     size_t i;
-    if (log == NULL) return 0;
-    for (lane = log->lane; lane != PHI__LANE_NONE; lane = log->lanes[lane].parent) {
-        for (i = 0; i < log->compaction_count; i++) {
-            const phi__compaction_mark *mark = &log->compactions[i];
+    if (thread == NULL) return 0;
+    for (lane = thread->lane; lane != PHI__LANE_NONE; lane = thread->lanes[lane].parent) {
+        for (i = 0; i < thread->compaction_count; i++) {
+            const phi__compaction_mark *mark = &thread->compactions[i];
             if (mark->lane == lane && mark->seq <= limit && mark->seq >= from) from = mark->seq + 1;
         }
-        if (log->lanes == NULL) break;
-        if (log->lanes[lane].fork_seq < limit) limit = log->lanes[lane].fork_seq;
+        if (thread->lanes == NULL) break;
+        if (thread->lanes[lane].fork_seq < limit) limit = thread->lanes[lane].fork_seq;
     }
     return from;
 }

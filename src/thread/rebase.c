@@ -7,11 +7,11 @@
 /* ---- copies ---- */
 
 /* An answer that stands before a rewrite was measured with what that took out. */
-static bool phi__take_unmeasured(const phi__thread *from, const phi__item *item) {
+static bool phi__take_unmeasured(const phi_thread *from, const phi__item *item) {
     return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
 }
 
-static bool phi__take_item(phi__thread *thread, const phi__thread *from, const phi__item *item) {
+static bool phi__take_item(phi_thread *thread, const phi_thread *from, const phi__item *item) {
     phi__entry entry;
     if (!phi__thread_roll(thread, NULL)) return false;
     memset(&entry, 0, sizeof entry);
@@ -27,7 +27,7 @@ static bool phi__take_item(phi__thread *thread, const phi__thread *from, const p
     return phi__thread_append(thread, &entry, 1);
 }
 
-PHI__FN bool phi__thread_take(phi__thread *thread, const phi__thread *from, const phi__fold *fold,
+PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep) {
     size_t i, n = 0;
     for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
@@ -98,7 +98,7 @@ static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     if (i > 0) keep[i - 1] = 1;
 }
 
-PHI__FN bool phi__rebase_choose(const phi__thread *thread, size_t target_bytes, bool newest,
+PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
     size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
@@ -129,7 +129,7 @@ static size_t phi__rebase_kept(const phi__fold *fold, const uint8_t *keep) {
     return n;
 }
 
-static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *before,
+static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *before,
                                         const uint8_t *keep) {
     phi_arena *room = phi__thread_room(thread);
     phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
@@ -153,7 +153,7 @@ static phi_forgotten *phi__rebase_begin(phi__thread *thread, const phi__thread *
 }
 
 /* The same lanes, each empty, under the same numbers. */
-static bool phi__rebase_lanes(phi__thread *thread, const phi__thread *before) {
+static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
     uint32_t i, lane;
     for (i = 1; i < before->lane_count; i++)
         if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
@@ -161,7 +161,7 @@ static bool phi__rebase_lanes(phi__thread *thread, const phi__thread *before) {
     return true;
 }
 
-static bool phi__rebase_lane(phi__thread *thread, const phi__thread *before, uint32_t lane) {
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane) {
     phi__fold fold;
     bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
     if (done && fold.count > 0)
@@ -171,7 +171,7 @@ static bool phi__rebase_lane(phi__thread *thread, const phi__thread *before, uin
     return done;
 }
 
-PHI__FN bool phi__rebase_copy(phi__thread *thread, const phi__thread *before, const uint8_t *keep,
+PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made) {
     uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 typedef struct phi__reverting {
-    const phi__thread *thread;
+    const phi_thread *thread;
     const phi_revert *revert;
     phi_arena *arena;
     size_t target, first; /* items: the step, and the first one that goes */
@@ -186,7 +186,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
     memset(&r, 0, sizeof r);
     memset(out, 0, sizeof *out);
     memset(reverted, 0, sizeof *reverted);
-    r.thread = (const phi__thread *)thread;
+    r.thread = thread;
     r.revert = revert;
     r.arena = arena;
     r.told = reverted;

@@ -11,7 +11,7 @@
 
 /* What is checked, and where words about it go. */
 typedef struct phi__rewriting {
-    phi__thread *thread;
+    phi_thread *thread;
     const phi_rewrite *given;
     uint32_t lane;
     uint64_t base;
@@ -177,14 +177,14 @@ static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint6
     return &table[at];
 }
 
-PHI__FN phi__op *phi__thread_find_op(const phi__thread *thread, phi_str op_id) {
+PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
     return thread->op_cap > 0
                ? phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
                      ->op
                : NULL;
 }
 
-static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
+static void phi__rewrite_index(phi_thread *thread, phi__op *op) {
     phi__op_place *place = phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
                                               phi_str_of(op->rewrite.op_id));
     place->hash = op->id_hash;
@@ -193,7 +193,7 @@ static void phi__rewrite_index(phi__thread *thread, phi__op *op) {
 }
 
 /* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
-static bool phi__rewrite_table(phi__thread *thread, size_t count) {
+static bool phi__rewrite_table(phi_thread *thread, size_t count) {
     size_t cap = phi__max(thread->op_cap, 8);
     phi__op_place *table;
     while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
@@ -211,7 +211,7 @@ static bool phi__rewrite_table(phi__thread *thread, size_t count) {
 }
 
 /* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
-static bool phi__rewrite_room(phi__thread *thread) {
+static bool phi__rewrite_room(phi_thread *thread) {
     size_t cap = phi__max(phi__mul(thread->op_cap, 2), 8), i, at;
     phi__op_place *table;
     if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
@@ -229,7 +229,7 @@ static bool phi__rewrite_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN bool phi__thread_index_ops(phi__thread *thread) {
+PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
     size_t n = 0, i;
     for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_REWRITE;
     if (!phi__rewrite_table(thread, n)) return false;
@@ -252,7 +252,7 @@ enum { PHI__MARKS_MOST = 64 };
 
 /* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
    only when all later ones were undone. */
-static bool phi__rewrite_mark_room(phi__thread *thread) {
+static bool phi__rewrite_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
     if (thread->limit_bytes != 0 && thread->lanes == NULL &&
@@ -267,14 +267,14 @@ static bool phi__rewrite_mark_room(phi__thread *thread) {
     return grown != NULL;
 }
 
-static void phi__rewrite_mark(phi__thread *thread, const phi__op *op) {
+static void phi__rewrite_mark(phi_thread *thread, const phi__op *op) {
     phi__compaction_mark *mark = &thread->compactions[thread->compaction_count++];
     mark->seq = op->seq;
     mark->lane = op->lane;
 }
 
 /* Newest first: a run's own are in front. */
-PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint64_t from,
+PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
                                        uint64_t to) {
     phi__op *op;
     bool any = false;
@@ -286,8 +286,7 @@ PHI__FN bool phi__thread_roll_back_ops(phi__thread *thread, uint32_t lane, uint6
     return any;
 }
 
-PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t from,
-                                    uint64_t to) {
+PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     size_t i, n = 0;
     for (i = 0; i < thread->compaction_count; i++) {
         const phi__compaction_mark *mark = &thread->compactions[i];
@@ -298,7 +297,7 @@ PHI__FN void phi__thread_unmark_ops(phi__thread *thread, uint32_t lane, uint64_t
 }
 
 /* Whether the id is that of a rewrite: one that is away is read back. */
-static phi_status phi__rewrite_known(phi__thread *thread, phi_str op_id, bool *known) {
+static phi_status phi__rewrite_known(phi_thread *thread, phi_str op_id, bool *known) {
     phi_status status = PHI_OK;
     *known = phi__thread_find_op(thread, op_id) != NULL;
     if (*known || !phi__hashes_has(&thread->away_ops, phi__hash(op_id, 0))) return PHI_OK;
@@ -372,14 +371,14 @@ static bool phi__rewrite_is_made(const char *op_id) {
 }
 
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
-PHI__FN void phi__rewrite_name(const phi__thread *thread, char out[PHI__OP_MADE_SIZE]) {
+PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->count;
     do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
            phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
 }
 
-static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given, uint32_t lane,
+static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, uint32_t lane,
                                   uint64_t base) {
     phi_arena *room = phi__thread_room(thread);
     phi__op *op = (phi__op *)phi__arena_zero(room, sizeof *op);
@@ -408,7 +407,7 @@ static phi__op *phi__rewrite_keep(phi__thread *thread, const phi_rewrite *given,
     return op->rendered != NULL ? op : NULL;
 }
 
-static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str loop_id,
+static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0) ||
@@ -422,7 +421,7 @@ static phi__entry *phi__rewrite_entry(phi__thread *thread, phi__op *op, phi_str 
     return entry;
 }
 
-static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *entry) {
+static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->count;
     if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->last_op = op->seq;
     op->earlier = thread->ops;
@@ -437,7 +436,7 @@ static void phi__rewrite_append(phi__thread *thread, phi__op *op, phi__entry *en
 
 /* Where it switches to: what is away is read back before anything is made. */
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
     w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
     w->moves = w->next != thread->lane;
@@ -449,7 +448,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
 /* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry, and what is left to
    do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
         return w->lane != thread->lane ||
@@ -463,7 +462,7 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
 }
 
 static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi_status status = phi__rewrite_look_ahead(w);
@@ -502,7 +501,7 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
 }
 
 /* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
-static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
+static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     phi_status status;
     target->revoked = true;
@@ -520,7 +519,7 @@ static phi_status phi__rewrite_unfold(phi__thread *thread, phi__op *target) {
 }
 
 static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32_t turn_index) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     phi__op *target = phi__thread_find_op(thread, phi_str_of(w->given->revoke)), *later, *op;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
@@ -599,7 +598,7 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
 }
 
 static phi_status phi__rewrite_check(phi__rewriting *w) {
-    phi__thread *thread = w->thread;
+    phi_thread *thread = w->thread;
     const phi_rewrite *r = w->given;
     phi_status status = phi__rewrite_check_form(w);
     if (status != PHI_OK) return status;
@@ -627,7 +626,7 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-static phi__rewriting phi__rewrite_begin(phi__thread *thread, const phi_rewrite *rewrite,
+static phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
                                          char *words, size_t words_size) {
     phi__rewriting w;
     memset(&w, 0, sizeof w);
@@ -640,13 +639,13 @@ static phi__rewriting phi__rewrite_begin(phi__thread *thread, const phi_rewrite 
     return w;
 }
 
-PHI__FN phi_status phi__rewrite_form(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check_form(&w);
 }
 
-PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *rewrite, char *words,
+PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     if (!phi__rewrite_named(rewrite) || !phi__rewrite_is_made(rewrite->op_id)) return PHI_OK;
@@ -654,13 +653,13 @@ PHI__FN phi_status phi__rewrite_given(phi__thread *thread, const phi_rewrite *re
                                rewrite->op_id);
 }
 
-PHI__FN phi_status phi__thread_rewrite_check(phi__thread *thread, const phi_rewrite *rewrite,
+PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
 
-PHI__FN phi_status phi__thread_rewrite(phi__thread *thread, const phi_rewrite *rewrite,
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
@@ -701,10 +700,9 @@ PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
 
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
-    if (log == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
     if (duplicate != NULL) *duplicate = false;
-    if (log->user != NULL) return PHI_BUSY;
-    if (phi__rewrite_given(log, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
-    return phi__thread_rewrite(log, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }

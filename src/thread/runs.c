@@ -22,18 +22,18 @@ static phi__loop_start *phi__runs_place(phi__loop_start *table, size_t cap, uint
 }
 
 /* NULL: there is no run of this id. */
-static phi__loop_start *phi__runs_find(const phi__thread *thread, phi_str loop_id) {
+static phi__loop_start *phi__runs_find(const phi_thread *thread, phi_str loop_id) {
     phi__loop_start *place;
     if (thread->loops.cap == 0) return NULL;
     place = phi__runs_place(thread->loops.at, thread->loops.cap, phi__runs_hash(loop_id));
     return place->hash != 0 ? place : NULL;
 }
 
-PHI__FN bool phi__thread_has_loop(const phi__thread *thread, phi_str loop_id) {
+PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id) {
     return phi__runs_find(thread, loop_id) != NULL;
 }
 
-PHI__FN phi_status phi__thread_had_loop(const phi__thread *thread, phi_str loop_id, bool *had) {
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
     phi_status status = PHI_OK;
     size_t i;
     *had = phi__thread_has_loop(thread, loop_id);
@@ -80,7 +80,7 @@ static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
     }
 }
 
-PHI__FN bool phi__thread_tell_loops(phi__thread *thread, uint64_t reader,
+PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data) {
     phi__loop_starts *loops = &thread->loops;
@@ -118,7 +118,7 @@ static uint64_t phi__runs_prompt_hash(phi_str prompt) {
     return hash != 0 ? hash : 1;
 }
 
-PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, phi_str prompt,
+PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info) {
     info->system_prompt = phi__str("", 0);
     info->has_system_prompt = thread->prompt_hash != 0 || prompt.len > 0;
@@ -127,8 +127,8 @@ PHI__FN bool phi__loop_info_prompt(const phi__thread *thread, phi_arena *arena, 
     return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
 }
 
-PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info,
-                                  int64_t started_ms, int64_t ended_ms, phi_status status) {
+PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+                                  int64_t ended_ms, phi_status status) {
     bool restored = thread->restored, done = false;
     phi_arena *room;
     phi_arena_mark mark;
@@ -157,7 +157,7 @@ PHI__FN bool phi__thread_note_run(phi__thread *thread, const phi_loop_info *info
 /* ---- the table of beginnings ---- */
 
 /* Without memory for a smaller table the old one stays. */
-PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
+PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
     phi__loop_starts *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;
@@ -183,7 +183,7 @@ PHI__FN void phi__thread_shed_loops(phi__thread *thread) {
     loops->away = true;
 }
 
-PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
+PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
     phi__loop_starts *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;
     phi__loop_start *table;
@@ -198,7 +198,7 @@ PHI__FN bool phi__thread_loop_room(phi__thread *thread) {
     return true;
 }
 
-PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *start) {
+PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
     phi__loop_starts *loops = &thread->loops;
     phi__loop_start *place = phi__runs_find(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
@@ -217,12 +217,12 @@ PHI__FN void phi__thread_loop_starts(phi__thread *thread, const phi__entry *star
 
 /* ---- what it was before ---- */
 
-PHI__FN void phi__thread_drop_undo(phi__thread *thread) {
+PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
     phi__fold_free(thread->memory, &thread->undo.fold);
     memset(&thread->undo, 0, sizeof thread->undo);
 }
 
-PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
+PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
     phi__fold *kept = &thread->undo.fold;
     const phi__fold *fold = &thread->fold;
     if (!thread->keeps_none || thread->started == NULL || thread->undo.start != 0 ||
@@ -242,18 +242,18 @@ PHI__FN bool phi__thread_keep_undo(phi__thread *thread) {
 /* ---- rolling back ---- */
 
 /* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
-static uint64_t phi__runs_start(const phi__thread *thread, const phi__entry *end) {
+static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end) {
     const phi__loop_start *start = phi__runs_find(thread, end->loop_id);
     return start != NULL ? start->seq : 0;
 }
 
-static bool phi__runs_has_undo(const phi__thread *thread, uint64_t start) {
+static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
     return thread->undo.start == start && thread->undo.lane == thread->lane;
 }
 
 /* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
    not come to be appended. */
-static phi_status phi__runs_fold_anew(phi__thread *thread, uint64_t start) {
+static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi_status status = phi__thread_recall(thread);
     phi__fold fold;
     phi__op *op;
@@ -271,7 +271,7 @@ static phi_status phi__runs_fold_anew(phi__thread *thread, uint64_t start) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *end) {
+PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
     uint64_t start = phi__runs_start(thread, end);
     if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
         thread->last_op < start)
@@ -280,7 +280,7 @@ PHI__FN phi_status phi__thread_may_end(phi__thread *thread, const phi__entry *en
     return phi__runs_fold_anew(thread, start);
 }
 
-static void phi__runs_roll_back(phi__thread *thread, const phi__entry *end) {
+static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     uint64_t start = (uint64_t)end->ordinal;
     (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
     phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
@@ -293,7 +293,7 @@ static void phi__runs_roll_back(phi__thread *thread, const phi__entry *end) {
     phi__thread_left(thread);
 }
 
-PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end) {
+PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
     phi__loop_start *start = phi__runs_find(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
@@ -302,7 +302,7 @@ PHI__FN void phi__thread_loop_ends(phi__thread *thread, phi__entry *end) {
     thread->started = NULL;
 }
 
-PHI__FN void phi__thread_roll_back_again(phi__thread *thread) {
+PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
     size_t i;
     for (i = 0; i < thread->held; i++) {
         const phi__entry *end = thread->entries[i];

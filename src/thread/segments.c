@@ -22,16 +22,16 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-PHI__FN phi_arena *phi__thread_room(phi__thread *thread) { return &thread->current->arena; }
+PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->current->arena; }
 
 /* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
-static void phi__segment_arena(const phi__thread *thread, phi_arena *arena) {
+static void phi__segment_arena(const phi_thread *thread, phi_arena *arena) {
     bool limited = thread->limit_bytes != 0;
     phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
     if (limited) arena->most_block_bytes = thread->segment_bytes / 2;
 }
 
-PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
+PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
     thread->limit_bytes = limit_bytes;
     thread->segment_bytes =
@@ -39,7 +39,7 @@ PHI__FN void phi__thread_limit(phi__thread *thread, size_t limit_bytes) {
     phi__segment_arena(thread, &thread->first.arena);
 }
 
-PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
     const phi__segment *segment = thread->segments;
     size_t bytes = phi__arena_taken(&thread->first.arena);
     for (; segment != NULL; segment = segment->older)
@@ -52,14 +52,14 @@ PHI__FN size_t phi__thread_bytes(const phi__thread *thread) {
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
 
-static phi__segment *phi__segment_new(phi__thread *thread) {
+static phi__segment *phi__segment_new(phi_thread *thread) {
     phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
     if (segment != NULL) phi__segment_arena(thread, &segment->arena);
     return segment;
 }
 
 /* What still goes into the one that is left are renderings of its messages, a few at a time. */
-static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
+static void phi__segment_begin(phi_thread *thread, phi__segment *segment) {
     phi_arena *full = &thread->current->arena;
     full->most_block_bytes = thread->segment_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
@@ -67,21 +67,21 @@ static void phi__segment_begin(phi__thread *thread, phi__segment *segment) {
     thread->segments = thread->current = segment;
 }
 
-static void phi__segment_free(phi__thread *thread, phi__segment *segment) {
+static void phi__segment_free(phi_thread *thread, phi__segment *segment) {
     phi_arena_free(&segment->arena);
     phi__free(thread->memory, segment, sizeof *segment);
 }
 
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
    limited, is full, however much is left there. */
-static bool phi__segment_full(const phi__thread *thread) {
+static bool phi__segment_full(const phi_thread *thread) {
     const phi_arena *arena = &thread->current->arena;
     size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
     return bytes >= (thread->limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
-PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
+PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
     phi__segment *segment;
     if (!phi__segment_full(thread)) return true;
     segment = phi__segment_new(thread);
@@ -97,7 +97,7 @@ PHI__FN bool phi__thread_roll(phi__thread *thread, phi_str *carried) {
 
 /* ---- what stands where ---- */
 
-PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
+PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
     size_t from = 0, to = thread->held;
     if (seq >= thread->count || seq < thread->base) return NULL;
     if (phi__thread_whole(thread)) return thread->entries[seq - thread->base];
@@ -111,7 +111,7 @@ PHI__FN phi__entry *phi__thread_at(const phi__thread *thread, uint64_t seq) {
     return from < thread->held && thread->entries[from]->seq == seq ? thread->entries[from] : NULL;
 }
 
-PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i) {
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
     size_t from = 0, to = thread->held_messages;
     if (i >= thread->message_count) return NULL;
     if (thread->held_messages == thread->message_count) return thread->messages[i];
@@ -129,7 +129,7 @@ PHI__FN phi__entry *phi__thread_message(const phi__thread *thread, size_t i) {
 
 /* ---- leaving ---- */
 
-PHI__FN void phi__thread_left(phi__thread *thread) {
+PHI__FN void phi__thread_left(phi_thread *thread) {
     thread->left = true;
     if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
 }
@@ -138,7 +138,7 @@ PHI__FN void phi__thread_pin(phi__segment *segment) {
     if (segment != NULL) segment->live = true;
 }
 
-PHI__FN bool phi__thread_shed_begin(phi__thread *thread) {
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
     phi__segment *segment = thread->segments;
     size_t i;
     if (!thread->left || thread->journal == NULL || thread->journal->stored < thread->count)
@@ -162,7 +162,7 @@ static bool phi__segment_keeps_id(const phi__op *op) {
 }
 
 /* The ids of rewrites that leave are known on. False: no memory. */
-static bool phi__segment_note_ops(phi__thread *thread) {
+static bool phi__segment_note_ops(phi_thread *thread) {
     const phi__op *op;
     size_t n = 0;
     for (op = thread->ops; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
@@ -172,7 +172,7 @@ static bool phi__segment_note_ops(phi__thread *thread) {
     return true;
 }
 
-static bool phi__segment_claim(phi__thread *thread) {
+static bool phi__segment_claim(phi_thread *thread) {
     size_t i, j, k;
     for (i = 0; i < thread->held; i++) {
         const phi__entry *entry = thread->entries[i];
@@ -190,7 +190,7 @@ static bool phi__segment_claim(phi__thread *thread) {
 
 /* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
    list stays. */
-static void phi__segment_shed_ids(phi__thread *thread) {
+static void phi__segment_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
     if (thread->limit_bytes == 0) return;
     memset(&thread->ids, 0, sizeof thread->ids);
@@ -221,7 +221,7 @@ static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries
     return (phi__entry **)smaller;
 }
 
-static void phi__segment_drop_dead(phi__thread *thread) {
+static void phi__segment_drop_dead(phi_thread *thread) {
     phi__segment **at = &thread->segments, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
@@ -234,7 +234,7 @@ static void phi__segment_drop_dead(phi__thread *thread) {
     if (!thread->first.live) phi_arena_free(&thread->first.arena);
 }
 
-PHI__FN void phi__thread_shed_end(phi__thread *thread) {
+PHI__FN void phi__thread_shed_end(phi_thread *thread) {
     if (!phi__segment_note_ops(thread)) return; /* another time */
     thread->left = false;
     thread->held = phi__segment_keep(thread->entries, thread->held);
@@ -262,7 +262,7 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 }
 
 /* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
-static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole) {
+static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
     for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
         const phi__entry *ours = thread->entries[i];
@@ -275,7 +275,7 @@ static bool phi__recall_fits(const phi__thread *thread, const phi__thread *whole
 }
 
 /* The log as the store has it. */
-static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole) {
+static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
     const phi__journal *journal = thread->journal;
     phi__recalling recalling;
     phi_status status;
@@ -299,7 +299,7 @@ static phi_status phi__recall_read(const phi__thread *thread, phi__thread *whole
 }
 
 /* What is in memory stays as it is; what is away comes from the other. */
-static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thread *whole) {
+static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
     size_t n = thread->count - thread->base, at = 0, i;
     phi__entry **list = (phi__entry **)phi__alloc(thread->memory, phi__mul(n, sizeof *list));
     for (i = 0; list != NULL && i < n; i++)
@@ -310,7 +310,7 @@ static phi__entry **phi__recall_merge(const phi__thread *thread, const phi__thre
 }
 
 /* Those that were undone by an entry which the store did not have yet are undone here, too. */
-static void phi__recall_revoked(phi__thread *thread) {
+static void phi__recall_revoked(phi_thread *thread) {
     const phi__op *op;
     phi__op *target;
     for (op = thread->ops; op != NULL; op = op->earlier) {
@@ -323,14 +323,14 @@ static void phi__recall_revoked(phi__thread *thread) {
 }
 
 /* Behind the current one, which stays that. */
-static void phi__recall_segments(phi__thread *thread, phi__thread *whole) {
+static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
     phi__segment **end = &thread->segments;
     while (*end != NULL) end = &(*end)->older;
     *end = whole->segments;
     whole->segments = NULL;
 }
 
-static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
+static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
     phi__entry **before = thread->entries, **list = phi__recall_merge(thread, whole);
     size_t held = thread->held, cap = thread->cap;
     bool done;
@@ -354,8 +354,8 @@ static bool phi__recall_take(phi__thread *thread, phi__thread *whole) {
     return true;
 }
 
-PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
-    phi__thread *thread = (phi__thread *)(uintptr_t)reading, whole;
+PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
+    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
     phi_status status;
     if (phi__thread_whole(thread)) return PHI_OK;
     status = phi__recall_read(thread, &whole);
@@ -364,7 +364,7 @@ PHI__FN phi_status phi__thread_recall(const phi__thread *reading) {
     return status;
 }
 
-PHI__FN const phi_message *phi__thread_said(const phi__thread *thread, size_t i,
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
                                             phi_status *status) {
     *status = PHI_OK;
     if (i >= thread->message_count) return NULL;

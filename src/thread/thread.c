@@ -5,7 +5,7 @@
 #include "thread/journal_in.h"
 #include "wire/hash_in.h"
 
-PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *io) {
+PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
     thread->memory = memory;
     thread->io = io;
@@ -13,16 +13,17 @@ PHI__FN void phi__thread_init(phi__thread *thread, phi_memory *memory, phi__io *
     thread->current = &thread->first;
 }
 
-PHI__FN void phi__thread_renew(phi__thread *thread) {
-    phi__thread before = *thread;
+PHI__FN void phi__thread_renew(phi_thread *thread) {
+    phi_thread before = *thread;
     phi__thread_init(thread, before.memory, before.io);
     thread->of_agent = before.of_agent;
     thread->grown = before.grown;
     thread->rt = before.rt;
+    thread->lent = before.lent;
     phi__thread_limit(thread, before.limit_bytes);
 }
 
-PHI__FN void phi__thread_free(phi__thread *thread) {
+PHI__FN void phi__thread_free(phi_thread *thread) {
     phi__segment *segment;
     uint32_t i;
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
@@ -54,11 +55,11 @@ PHI__FN void phi__thread_free(phi__thread *thread) {
     phi__thread_renew(thread);
 }
 
-PHI__FN int64_t phi__thread_now(const phi__thread *thread) {
+PHI__FN int64_t phi__thread_now(const phi_thread *thread) {
     return thread->io != NULL ? phi__io_wall_ms(thread->io) : 0;
 }
 
-PHI__FN bool phi__thread_reserve(phi__thread *thread, size_t n, size_t messages) {
+PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0) {
         grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->held, n),
@@ -85,7 +86,7 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
 }
 
 /* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
-static void phi__thread_count_usage(phi__thread *thread, const phi__entry *entry) {
+static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->started == NULL;
     if (entry->usage != NULL && !stray) {
         if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->of_turns, entry->usage);
@@ -98,7 +99,7 @@ static void phi__thread_count_usage(phi__thread *thread, const phi__entry *entry
         memset(&thread->of_turns, 0, sizeof thread->of_turns);
 }
 
-PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t n) {
+PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
@@ -125,12 +126,12 @@ PHI__FN void phi__thread_attach(phi__thread *thread, phi__entry *entries, size_t
 }
 
 /* Beside the entry's own room. */
-static bool phi__thread_may_append(phi__thread *thread, const phi__entry *entry) {
+static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
     if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
     return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
 }
 
-PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, size_t n) {
+PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
     size_t messages = 0, i;
     phi__entry *kept;
     if (n == 0) return true;
@@ -146,7 +147,7 @@ PHI__FN bool phi__thread_append(phi__thread *thread, const phi__entry *entries, 
     return true;
 }
 
-PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *message) {
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi_message *kept = phi_message_copy(message, room);
@@ -154,7 +155,7 @@ PHI__FN phi_message *phi__thread_keep(phi__thread *thread, const phi_message *me
     return kept;
 }
 
-static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
+static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
                                const phi_content *call) {
     phi_content content;
     phi_message result;
@@ -183,7 +184,7 @@ static bool phi__thread_answer(phi__thread *thread, const phi_message *asked,
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
    host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
-static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t end, size_t *next,
+static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
     const phi__item *items = thread->fold.items;
     size_t i;
@@ -196,7 +197,7 @@ static bool phi__thread_answered(const phi__thread *thread, size_t first, size_t
     return false;
 }
 
-PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
     size_t end = thread->fold.count, at = end, next, i;
     const phi_message *asked;
     while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
@@ -214,7 +215,7 @@ PHI__FN bool phi__thread_answer_orphans(phi__thread *thread) {
 
 /* ---- ids ---- */
 
-PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
+PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
     if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
     if (!phi__hashes_room(thread->memory, &thread->ids, 1)) return PHI_NO_MEMORY;
@@ -222,7 +223,7 @@ PHI__FN phi_status phi__thread_claim_id(phi__thread *thread, phi_str id) {
     return PHI_OK;
 }
 
-PHI__FN bool phi__thread_claim_calls(phi__thread *thread, const phi_message *message) {
+PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
     size_t i;
     for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
         if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&

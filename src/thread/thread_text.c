@@ -42,7 +42,7 @@ static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
 /* What was read is whole, or nothing of it stays. */
 static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
                                 char *words, size_t words_size) {
-    phi__thread *log = reader->thread;
+    phi_thread *log = reader->thread;
     if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
     phi__entry_reader_free(reader);
@@ -53,7 +53,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     return status;
 }
 
-PHI__FN phi_status phi__thread_from_array(phi__thread *log, const phi_json *lines, char *words,
+PHI__FN phi_status phi__thread_from_array(phi_thread *log, const phi_json *lines, char *words,
                                           size_t words_size) {
     phi_json_iter it = phi_json_each(lines);
     phi__entry_reader reader;
@@ -73,22 +73,21 @@ PHI__FN phi_status phi__thread_from_array(phi__thread *log, const phi_json *line
 /* ---- public ---- */
 
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_arena scratch;
     phi__buf text;
     phi_status status;
     size_t i;
     bool done;
-    if (log == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(log);
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, "{\"phi_thread\":1");
-    phi__about_put_head(&text, log);
+    phi__about_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
-    for (i = 0; i < log->held && !text.failed; i++) {
-        phi__entry_put(&text, log, log->entries[i], &scratch);
+    for (i = 0; i < thread->held && !text.failed; i++) {
+        phi__entry_put(&text, thread, thread->entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }
     phi_arena_free(&scratch);
@@ -99,18 +98,17 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
 
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size) {
-    phi__thread *log = (phi__thread *)thread;
     phi__entry_reader reader;
     phi_str line = {"", 0};
     uint64_t number = 1;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->count > 0 || log->user != NULL) return PHI_MISUSE;
-    phi__entry_reader_init(&reader, log);
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->count > 0 || thread->user != NULL) return PHI_MISUSE;
+    phi__entry_reader_init(&reader, thread);
     (void)phi__text_line(&json, &line);
     status = phi__text_header(&reader, line);
-    if (status == PHI_OK) status = phi__load_begin(log);
+    if (status == PHI_OK) status = phi__load_begin(thread);
     while (status == PHI_OK && phi__text_line(&json, &line)) {
         number++;
         status = phi__entry_read(&reader, line);

@@ -26,7 +26,7 @@ typedef struct phi__truncate_block {
 } phi__truncate_block;
 
 typedef struct phi__truncation {
-    phi__thread *thread;
+    phi_thread *thread;
     const phi_token_counter *counter; /* NULL: the estimate */
     phi__truncate_block *blocks;
     size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
@@ -55,7 +55,7 @@ static uint64_t phi__truncate_before(const phi__truncation *t) {
 }
 
 /* The meta of the truncation that an item is the marker of, or NULL. */
-static const char *phi__truncate_meta(const phi__thread *thread, const phi__item *item) {
+static const char *phi__truncate_meta(const phi_thread *thread, const phi__item *item) {
     const phi__op *op;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
     for (op = thread->ops; op != NULL; op = op->earlier) {
@@ -70,7 +70,7 @@ static const char *phi__truncate_meta(const phi__thread *thread, const phi__item
 
 /* Where the group that begins at an item ends: behind the last result that follows an answer, though
    extensions may stand between. */
-static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
+static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
     size_t end = at + 1, i;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
     for (i = end; i < thread->fold.count; i++) {
@@ -85,7 +85,7 @@ static size_t phi__truncate_group_end(const phi__thread *thread, size_t at) {
 
 /* Extensions at the end are no group to be kept for: no model sees them. */
 static void phi__truncate_look(phi__truncation *t) {
-    const phi__thread *thread = t->thread;
+    const phi_thread *thread = t->thread;
     size_t at, end, i;
     t->first = t->newest = t->marker = SIZE_MAX;
     t->tokens = phi__truncate_before(t);
@@ -222,7 +222,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
 }
 
 static bool phi__truncate_blocks(phi__truncation *t) {
-    phi__thread *thread = t->thread;
+    phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
     size_t *askers = phi__groups_make(thread->memory, fold), i;
     uint8_t *durable = NULL;
@@ -237,7 +237,7 @@ static bool phi__truncate_blocks(phi__truncation *t) {
     return done;
 }
 
-PHI__FN bool phi__thread_truncate(phi__thread *thread, uint64_t target_tokens,
+PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed) {
     phi__truncation t;

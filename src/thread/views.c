@@ -8,7 +8,7 @@
 
 /* ---- entries ---- */
 
-static void phi__view_lane(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     const phi__lane *lane = thread->lanes != NULL ? &thread->lanes[entry->lane] : NULL;
     if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
     out->parent_lane = phi__thread_lane_name(thread, lane->parent);
@@ -32,7 +32,7 @@ static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
     }
 }
 
-PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry, phi_entry *out) {
+PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
     memset(out, 0, sizeof *out);
     out->seq = entry->seq;
     out->at_ms = entry->at_ms;
@@ -52,25 +52,24 @@ PHI__FN void phi__thread_show(const phi__thread *thread, const phi__entry *entry
 }
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
-    return thread != NULL ? ((const phi__thread *)thread)->count : 0;
+    return thread != NULL ? (thread)->count : 0;
 }
 
 PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
-    return thread != NULL ? ((const phi__thread *)thread)->base : 0;
+    return thread != NULL ? (thread)->base : 0;
 }
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_status status = PHI_OK;
-    if (log == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= log->count || seq < log->base) return PHI_NOT_FOUND;
-    if (phi__thread_at(log, seq) == NULL) status = phi__thread_recall(log);
-    if (status == PHI_OK) phi__thread_show(log, phi__thread_at(log, seq), out);
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    if (seq >= thread->count || seq < thread->base) return PHI_NOT_FOUND;
+    if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
+    if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
     return status;
 }
 
 /* Whether all of these are in memory. */
-static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) {
+static bool phi__view_holds(const phi_thread *log, uint64_t from, uint64_t to) {
     if (phi__thread_whole(log)) return true;
     while (from < to && phi__thread_at(log, from) != NULL) from++;
     return from == to;
@@ -78,27 +77,26 @@ static bool phi__view_holds(const phi__thread *log, uint64_t from, uint64_t to) 
 
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi_status status = PHI_OK;
     phi_entry *list;
     size_t i, n;
-    if (log == NULL || arena == NULL || out == NULL || count == NULL || from > to)
+    if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
         return PHI_BAD_ARG;
-    if (to > log->count) to = log->count;
+    if (to > thread->count) to = thread->count;
     if (from > to) from = to;
-    if (from < to && from < log->base) return PHI_NOT_FOUND;
+    if (from < to && from < thread->base) return PHI_NOT_FOUND;
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
-    if (!phi__view_holds(log, from, to)) status = phi__thread_recall(log);
+    if (!phi__view_holds(thread, from, to)) status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    for (i = 0; i < n; i++) phi__thread_show(log, phi__thread_at(log, from + i), &list[i]);
+    for (i = 0; i < n; i++) phi__thread_show(thread, phi__thread_at(thread, from + i), &list[i]);
     *out = list;
     *count = n;
     return PHI_OK;
 }
 
-static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *status) {
+static bool phi__view_is_json(const phi_thread *log, phi_str json, phi_status *status) {
     phi_arena scratch;
     phi_json *root = NULL;
     phi_arena_init(&scratch, log->memory, 0);
@@ -107,7 +105,7 @@ static bool phi__view_is_json(const phi__thread *log, phi_str json, phi_status *
     return *status == PHI_OK;
 }
 
-static phi_status phi__view_check(const phi__thread *log, const phi_message *messages,
+static phi_status phi__view_check(const phi_thread *log, const phi_message *messages,
                                   size_t count) {
     size_t i, block;
     if (messages == NULL || count == 0) return PHI_BAD_ARG;
@@ -122,7 +120,7 @@ static phi_status phi__view_check(const phi__thread *log, const phi_message *mes
     return PHI_OK;
 }
 
-static bool phi__view_append(phi__thread *log, const phi_message *messages, size_t count,
+static bool phi__view_append(phi_thread *log, const phi_message *messages, size_t count,
                              uint32_t flags) {
     phi_arena *room = phi__thread_room(log);
     phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
@@ -142,7 +140,7 @@ static bool phi__view_append(phi__thread *log, const phi_message *messages, size
 }
 
 /* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
-static bool phi__view_settle(phi__thread *log, phi_role role) {
+static bool phi__view_settle(phi_thread *log, phi_role role) {
     size_t i = log->fold.count;
     while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
     if (i == 0 || log->fold.items[i - 1].message->loop_id.len == 0) return true;
@@ -152,28 +150,27 @@ static bool phi__view_settle(phi__thread *log, phi_role role) {
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq) {
-    phi__thread *log = (phi__thread *)thread;
     phi_arena_mark mark;
     phi_arena *room;
     phi_status status;
-    if (log == NULL) return PHI_BAD_ARG;
-    if (log->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != log->count) return PHI_STALE;
-    status = phi__view_check(log, messages, count);
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (expected != UINT64_MAX && expected != thread->count) return PHI_STALE;
+    status = phi__view_check(thread, messages, count);
     if (status != PHI_OK) return status;
-    if (!phi__thread_roll(log, NULL) || !phi__view_settle(log, messages[0].role))
+    if (!phi__thread_roll(thread, NULL) || !phi__view_settle(thread, messages[0].role))
         return PHI_NO_MEMORY;
-    room = phi__thread_room(log);
+    room = phi__thread_room(thread);
     mark = phi_arena_save(room);
-    if (!phi__view_append(log, messages, count, flags)) {
+    if (!phi__view_append(thread, messages, count, flags)) {
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    if (seq != NULL) *seq = log->count - count;
+    if (seq != NULL) *seq = thread->count - count;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__thread_note(phi__thread *log, const char *kind, phi_str json,
+PHI__FN phi_status phi__thread_note(phi_thread *log, const char *kind, phi_str json,
                                     uint64_t *seq) {
     phi_arena *room;
     phi_arena_mark mark;
@@ -204,13 +201,13 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
                                    uint64_t *seq) {
     if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
     if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
-    return phi__thread_note((phi__thread *)thread, kind, json, seq);
+    return phi__thread_note(thread, kind, json, seq);
 }
 
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
     phi_usage none;
     memset(&none, 0, sizeof none);
-    return thread != NULL ? ((const phi__thread *)thread)->usage : none;
+    return thread != NULL ? (thread)->usage : none;
 }
 
 /* ---- views ---- */
@@ -233,31 +230,29 @@ static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_v
 
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count) {
-    const phi__thread *log = (const phi__thread *)thread;
     phi__fold made;
     const phi__fold *fold;
     phi_status status;
     uint32_t at;
     bool done;
-    if (log == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__thread_find_lane(log, phi_str_of(lane)) : log->lane;
+    if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lane;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__fold_at(log, at, upto, &made, &fold);
+    status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
-    phi__fold_free(log->memory, &made);
+    phi__fold_free(thread->memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
-    phi__thread *log = (phi__thread *)thread;
     char name[32];
     size_t n;
-    if (log == NULL) return PHI_BAD_ARG;
-    for (n = phi__thread_lanes(log);; n++) { /* a host may have taken the name */
+    if (thread == NULL) return PHI_BAD_ARG;
+    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
         (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
-        if (phi__thread_find_lane(log, phi_str_of(name)) == PHI__LANE_NONE) break;
+        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
     }
     return phi_thread_switch(thread, name);
 }

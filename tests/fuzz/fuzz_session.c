@@ -11,7 +11,7 @@
 /* A thread that takes it up shows what would be sent of it; but for answers that failed, which it
    never shows, and for messages of blocks that say nothing. */
 static void check_thread(const phi_session *s, phi_str id, const phi_message *list, size_t count) {
-    phi__thread thread;
+    phi_thread thread;
     phi_memory memory;
     char words[160];
     phi_status status;
@@ -27,8 +27,7 @@ static void check_thread(const phi_session *s, phi_str id, const phi_message *li
                 list[i].content_count > 0;
     phi_memory_init(&memory, NULL, 0);
     phi__thread_init(&thread, &memory, NULL);
-    status =
-        phi_session_to_thread(s, id, 0, NULL, NULL, (phi_thread *)&thread, words, sizeof words);
+    status = phi_session_to_thread(s, id, 0, NULL, NULL, &thread, words, sizeof words);
     if (status != PHI_OK && (status != PHI_BAD_ARG || words[0] == '\0')) abort();
     if (status == PHI_OK && plain) {
         if (thread.fold.count != count) abort();

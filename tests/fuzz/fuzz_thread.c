@@ -9,18 +9,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     phi_memory memory;
     phi_arena arena;
-    phi__thread one, two;
+    phi_thread one, two;
     phi_str first, second;
     char words[200];
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     phi__thread_init(&one, &memory, NULL);
     phi__thread_init(&two, &memory, NULL);
-    if (phi_thread_from_json((phi_thread *)&one, phi__str((const char *)data, size), words,
-                             sizeof words) == PHI_OK) {
-        if (phi_thread_to_json((phi_thread *)&one, &arena, &first) != PHI_OK) abort();
-        if (phi_thread_from_json((phi_thread *)&two, first, words, sizeof words) != PHI_OK) abort();
-        if (phi_thread_to_json((phi_thread *)&two, &arena, &second) != PHI_OK) abort();
+    if (phi_thread_from_json(&one, phi__str((const char *)data, size), words, sizeof words) ==
+        PHI_OK) {
+        if (phi_thread_to_json(&one, &arena, &first) != PHI_OK) abort();
+        if (phi_thread_from_json(&two, first, words, sizeof words) != PHI_OK) abort();
+        if (phi_thread_to_json(&two, &arena, &second) != PHI_OK) abort();
         if (!phi_str_equal(first, second) || one.fold.count != two.fold.count ||
             one.fold.tokens != two.fold.tokens)
             abort();

@@ -516,13 +516,13 @@ TEST(the_agent_of_a_bare_run_shows_the_thread_that_was_lent) {
 TEST(notes_during_a_run_leave_room_for_its_prompts) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    const phi__thread *log;
+    const phi_thread *log;
     phi_agent agent;
     phi_thread *thread;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP);
     agent = rig_agent(r, &desc);
     thread = phi_agent_thread(agent);
-    log = (const phi__thread *)thread;
+    log = thread;
     rig_says(r, "yes");
     rig_answers(r, PHI_HOOK_BEFORE_LOOP, PHI_WAIT, NULL);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);

@@ -124,7 +124,7 @@ static uint64_t digest(world *w, const phi_thread *thread) {
 /* What grew with the log is what is folded out of it anew. */
 static void fold_is_fresh(world *w) {
     const phi__agent *agent = phi__agent_find(w->agent);
-    const phi__thread *thread;
+    const phi_thread *thread;
     phi__fold fresh;
     phi_status status;
     size_t i;

@@ -350,7 +350,7 @@ TEST(sync_waits_for_the_disk_once_an_append_and_for_the_directory_when_a_file_is
     store_end(&r);
 }
 
-static bool thread_say(phi__thread *log, const char *text) {
+static bool thread_say(phi_thread *log, const char *text) {
     phi_content c = PHI_ZERO;
     phi_message m = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
@@ -358,11 +358,11 @@ static bool thread_say(phi__thread *log, const char *text) {
     m.role = PHI_ROLE_USER;
     m.content = &c;
     m.content_count = 1;
-    return phi_thread_append_messages((phi_thread *)log, &m, 1, 0, UINT64_MAX, NULL) == PHI_OK;
+    return phi_thread_append_messages(log, &m, 1, 0, UINT64_MAX, NULL) == PHI_OK;
 }
 
 TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
-    phi__thread first, second;
+    phi_thread first, second;
     phi_str one, two;
     uint64_t torn = 99;
     store_rig r;
@@ -370,29 +370,29 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     REQUIRE(store_begin(&r));
     phi__thread_init(&first, &r.memory, NULL);
     phi__thread_init(&second, &r.memory, NULL);
-    CHECK_EQ_INT(phi_thread_attach((phi_thread *)&first, &r.s, "t", &torn, W(&r)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&first, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK(thread_say(&first, "one") && thread_say(&first, "two"));
-    CHECK_EQ_INT(phi_thread_sync((phi_thread *)&first, W(&r)), PHI_OK);
-    CHECK_EQ_INT(phi_thread_attach((phi_thread *)&second, &r.s, "t", &torn, W(&r)), PHI_BUSY);
+    CHECK_EQ_INT(phi_thread_sync(&first, W(&r)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&second, &r.s, "t", &torn, W(&r)), PHI_BUSY);
     CHECK_EQ_STR(r.words, "Thread t is locked by this store already");
-    CHECK_EQ_INT(phi_thread_detach((phi_thread *)&first), PHI_OK);
+    CHECK_EQ_INT(phi_thread_detach(&first), PHI_OK);
     f = fopen(file_in(&r, "t.jsonl"), "ab");
     REQUIRE(f != NULL);
     (void)fputs("{\"crc\":\"12", f);
     (void)fclose(f);
-    CHECK_EQ_INT(phi_thread_attach((phi_thread *)&second, &r.s, "t", &torn, W(&r)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&second, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK_EQ_INT(torn, 10);
-    CHECK_EQ_INT(phi_thread_stored((phi_thread *)&second), 2);
+    CHECK_EQ_INT(phi_thread_stored(&second), 2);
     CHECK(thread_say(&second, "three"));
-    CHECK_EQ_INT(phi_thread_sync((phi_thread *)&second, W(&r)), PHI_OK);
-    CHECK_EQ_INT(phi_thread_detach((phi_thread *)&second), PHI_OK);
+    CHECK_EQ_INT(phi_thread_sync(&second, W(&r)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_detach(&second), PHI_OK);
     phi__thread_free(&first);
     phi__thread_init(&first, &r.memory, NULL);
-    CHECK_EQ_INT(phi_thread_attach((phi_thread *)&first, &r.s, "t", &torn, W(&r)), PHI_OK);
+    CHECK_EQ_INT(phi_thread_attach(&first, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK_EQ_INT(torn, 0);
-    CHECK_EQ_INT(phi_thread_count((phi_thread *)&first), 3);
-    if (CHECK(phi_thread_to_json((phi_thread *)&first, &r.arena, &one) == PHI_OK) &&
-        CHECK(phi_thread_to_json((phi_thread *)&second, &r.arena, &two) == PHI_OK))
+    CHECK_EQ_INT(phi_thread_count(&first), 3);
+    if (CHECK(phi_thread_to_json(&first, &r.arena, &one) == PHI_OK) &&
+        CHECK(phi_thread_to_json(&second, &r.arena, &two) == PHI_OK))
         CHECK(phi_str_equal(one, two));
     phi__thread_free(&first);
     phi__thread_free(&second);

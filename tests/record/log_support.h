@@ -9,7 +9,7 @@
 
 typedef struct run_log {
     phi_memory memory;
-    phi__thread thread;
+    phi_thread thread;
     unsigned loops, calls;
     int64_t now;
     char loop_id[16]; /* of the latest loop */
@@ -26,7 +26,7 @@ static inline void runs_open(run_log *l) {
 
 static inline void runs_close(run_log *l) { phi__thread_free(&l->thread); }
 
-static inline phi_thread *runs_thread(run_log *l) { return (phi_thread *)&l->thread; }
+static inline phi_thread *runs_thread(run_log *l) { return &l->thread; }
 
 static inline void runs_put(run_log *l, phi__entry *e) {
     e->at_ms = ++l->now;

@@ -208,7 +208,7 @@ static void look(const phi_thread *thread, phi_memory *memory, bool wild) {
 }
 
 static void any_log(uint32_t seed, bool wild) {
-    static phi__thread thread;
+    static phi_thread thread;
     phi_allocator allocator = test_allocator();
     phi_memory memory;
     random_log g;
@@ -224,7 +224,7 @@ static void any_log(uint32_t seed, bool wild) {
             (void)log_grow(&g, 1);
         else
             step(&g, &running);
-        if (i % 20 == 0) look((const phi_thread *)&thread, &memory, wild);
+        if (i % 20 == 0) look(&thread, &memory, wild);
     }
     HOLDS(!g.failed);
     phi__thread_free(&thread);
@@ -238,7 +238,7 @@ static void wild_log(uint32_t seed) { any_log(seed, true); }
 
 /* Another thread that takes the session up shows what would be sent of it. */
 static void taken_up(const phi_session *s, uint32_t scope_runs, phi_memory *memory) {
-    static phi__thread thread;
+    static phi_thread thread;
     phi_compaction_config config;
     const phi_view_item *items = NULL;
     const phi_message *list = NULL;
@@ -249,12 +249,11 @@ static void taken_up(const phi_session *s, uint32_t scope_runs, phi_memory *memo
     config.scope_runs = scope_runs;
     phi_arena_init(&arena, memory, 0);
     phi__thread_init(&thread, memory, NULL);
-    HOLDS(phi_session_to_thread(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL,
-                                (phi_thread *)&thread, said, sizeof said) == PHI_OK);
+    HOLDS(phi_session_to_thread(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &thread,
+                                said, sizeof said) == PHI_OK);
     HOLDS(phi_session_context(s, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, &config, NULL, &arena,
                               &list, &count) == PHI_OK);
-    HOLDS(phi_thread_view((phi_thread *)&thread, NULL, UINT64_MAX, &arena, &items, &shown) ==
-          PHI_OK);
+    HOLDS(phi_thread_view(&thread, NULL, UINT64_MAX, &arena, &items, &shown) == PHI_OK);
     HOLDS(count == shown);
     for (i = 0; i < count && !failed; i++)
         HOLDS(phi_str_equal(as_json(&list[i], &arena), as_json(items[i].message, &arena)));

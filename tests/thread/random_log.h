@@ -9,7 +9,7 @@
 #include "thread/thread_in.h"
 
 typedef struct random_log {
-    phi__thread *thread;
+    phi_thread *thread;
     uint32_t state;
     uint32_t calls, loops, ops; /* numbers for ids */
     bool failed;                /* memory ended */
@@ -183,7 +183,7 @@ static void log_extension(random_log *g) {
 /* ---- runs ---- */
 
 static void log_mark(random_log *g, phi_entry_kind kind) {
-    phi__thread *thread = g->thread;
+    phi_thread *thread = g->thread;
     phi__entry e;
     phi_loop_info *info = (phi_loop_info *)phi__arena_zero(phi__thread_room(thread), sizeof *info);
     phi_usage *usage = (phi_usage *)phi__arena_zero(phi__thread_room(thread), sizeof *usage);
@@ -242,7 +242,7 @@ static void log_mark(random_log *g, phi_entry_kind kind) {
 
 /* One that is there, or a new one. */
 static const char *log_other_lane(random_log *g, char name[32]) {
-    phi_thread *thread = (phi_thread *)g->thread;
+    phi_thread *thread = g->thread;
     uint32_t lanes = (uint32_t)phi_thread_lane_count(thread), i = log_below(g, lanes + 1);
     phi_str s = phi_thread_lane_name(thread, i);
     if (i == lanes && lanes < 6)
@@ -254,7 +254,7 @@ static const char *log_other_lane(random_log *g, char name[32]) {
 
 /* One span over some of what the active lane shows, by a summary or nothing. */
 static void log_rewrite(random_log *g) {
-    phi__thread *thread = g->thread;
+    phi_thread *thread = g->thread;
     const phi__fold *fold = &thread->fold;
     phi_content content[2];
     phi_message messages[2];
@@ -304,7 +304,7 @@ static void log_revoke(random_log *g) {
 }
 
 static void log_lane(random_log *g) {
-    phi_thread *thread = (phi_thread *)g->thread;
+    phi_thread *thread = g->thread;
     phi_status status;
     char name[32];
     size_t lanes = phi_thread_lane_count(thread);
@@ -325,7 +325,7 @@ static void log_lane(random_log *g) {
 }
 
 static void log_step(random_log *g) {
-    phi_thread *thread = (phi_thread *)g->thread;
+    phi_thread *thread = g->thread;
     switch (log_below(g, 14)) {
     case 0:
     case 1:

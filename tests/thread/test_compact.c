@@ -6,7 +6,7 @@
 #include "thread/thread_in.h"
 
 static phi_memory memory;
-static phi__thread thread;
+static phi_thread thread;
 static uint32_t next_id;
 
 static void setup(void) {
@@ -128,8 +128,7 @@ static size_t compact_with(const phi_compaction_config *config, phi__compacted *
     phi_arena arena;
     if (plan == NULL) plan = &own;
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_thread_view((phi_thread *)&thread, NULL, UINT64_MAX, &arena, &items, &count),
-                 PHI_OK);
+    CHECK_EQ_INT(phi_thread_view(&thread, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
     CHECK_EQ_INT(phi__compact_plan(items, count, config, NULL, &arena, plan), PHI_OK);
     CHECK_EQ_INT(plan->tokens_before, thread.fold.tokens);
     spans = plan->rewrite.span_count;
@@ -465,13 +464,12 @@ TEST(a_plan_leaves_what_came_after_it_alone) {
     setup();
     run_of("A", 4, 9);
     phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_thread_view((phi_thread *)&thread, NULL, UINT64_MAX, &arena, &items, &count),
-                 PHI_OK);
+    CHECK_EQ_INT(phi_thread_view(&thread, NULL, UINT64_MAX, &arena, &items, &count), PHI_OK);
     CHECK_EQ_INT(phi_compaction_plan(items, count, &c, NULL, &arena, &rewrite), PHI_OK);
     CHECK_EQ_INT(rewrite.reason, PHI_REWRITE_COMPACTION);
     CHECK_EQ_INT(rewrite.base_seq, 8);
     say(PHI_ROLE_USER, "A", 4, "One more thing", 0);
-    CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&thread, &rewrite, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_rewrite(&thread, &rewrite, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_STR(shape(), "S(0-6) A3a A3r A4u");
     phi_arena_free(&arena);
     phi__thread_free(&thread);
@@ -874,8 +872,7 @@ TEST(both_survive_every_failed_allocation) {
     run_of("B", 6, 60);
     list = listed();
     phi_arena_init(&view, &memory, 0);
-    REQUIRE(phi_thread_view((phi_thread *)&thread, NULL, UINT64_MAX, &view, &items, &count) ==
-            PHI_OK);
+    REQUIRE(phi_thread_view(&thread, NULL, UINT64_MAX, &view, &items, &count) == PHI_OK);
     for (n = 0; status != PHI_OK && n < 1000; n++) {
         phi_arena_init(&made, &memory, 64);
         test_alloc_fail_at(n);

@@ -4,7 +4,7 @@
 #include "thread/store.h"
 
 static phi_memory memory;
-static phi__thread thread, again;
+static phi_thread thread, again;
 static phi_arena arena;
 
 static void setup(void) {
@@ -22,9 +22,9 @@ static void teardown(void) {
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 
-static phi_thread *of(phi__thread *log) { return (phi_thread *)log; }
+static phi_thread *of(phi_thread *log) { return log; }
 
-static phi_str text_of(phi__thread *log) {
+static phi_str text_of(phi_thread *log) {
     phi_str text = {"", 0};
     CHECK_EQ_INT(phi_thread_to_json(of(log), &arena, &text), PHI_OK);
     return text;
@@ -112,7 +112,7 @@ static bool same_fold(const phi__fold *a, const phi__fold *b) {
 }
 
 /* Both as they stand, and every lane's fold after every entry. */
-static bool same_thread(phi__thread *a, phi__thread *b, bool every_point) {
+static bool same_thread(phi_thread *a, phi_thread *b, bool every_point) {
     uint32_t lane;
     uint64_t upto;
     bool same = a->count == b->count && a->lane == b->lane && a->usage.output == b->usage.output &&

@@ -7,7 +7,7 @@
 #include "thread/introspect.h"
 
 static phi_memory memory;
-static phi__thread thread;
+static phi_thread thread;
 static phi_arena arena;
 
 static void setup(void) {
@@ -22,7 +22,7 @@ static void done(void) {
     phi__thread_free(&thread);
 }
 
-static phi_thread *log_of(void) { return (phi_thread *)&thread; }
+static phi_thread *log_of(void) { return &thread; }
 
 /* ---- making ---- */
 
@@ -426,13 +426,13 @@ TEST(what_is_durable_is_shown_in_the_midst_of_what_was_replaced) {
 TEST(a_message_that_was_carried_over_is_shown) {
     phi_describe d = PHI_ZERO;
     phi_str text;
-    phi__thread other;
+    phi_thread other;
     setup();
     phi__thread_init(&other, &memory, NULL);
     say(PHI_ROLE_USER, "as it was");
     thread.fold.items[0].flags |= (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_SUMMARY;
     CHECK(phi__thread_take(&other, &thread, &thread.fold, NULL));
-    CHECK_EQ_INT(phi_thread_describe((phi_thread *)&other, &d, &arena, &text), PHI_OK);
+    CHECK_EQ_INT(phi_thread_describe(&other, &d, &arena, &text), PHI_OK);
     CHECK(strstr(text.at, "shown") != NULL && strstr(text.at, "replaced") == NULL);
     if (!CHECK(strstr(text.at, "shown") != NULL)) printf("%s\n", text.at);
     phi__thread_free(&other);
@@ -672,7 +672,7 @@ TEST(entries_that_left_memory_are_read_back_when_they_are_described) {
     store_mem *store = store_mem_new();
     phi_agent agent = talk_that_is_away(r, store);
     const phi_thread *log = phi_agent_thread(agent);
-    const phi__thread *inside = (const phi__thread *)log;
+    const phi_thread *inside = log;
     phi_describe d = PHI_ZERO;
     phi_lane_figures f = PHI_ZERO;
     phi_view_item item = PHI_ZERO;

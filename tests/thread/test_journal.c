@@ -4,7 +4,7 @@
 #include "thread/random_log.h"
 
 static phi_memory memory;
-static phi__thread thread, again;
+static phi_thread thread, again;
 static phi_arena arena;
 static store_mem *store;
 static phi__grown grown;
@@ -29,9 +29,9 @@ static void teardown(void) {
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 
-static phi_thread *of(phi__thread *log) { return (phi_thread *)log; }
+static phi_thread *of(phi_thread *log) { return log; }
 
-static bool say(phi__thread *log, const char *text) {
+static bool say(phi_thread *log, const char *text) {
     phi_content c = PHI_ZERO;
     phi_message m = PHI_ZERO;
     c.kind = PHI_CONTENT_TEXT;
@@ -42,19 +42,19 @@ static bool say(phi__thread *log, const char *text) {
     return phi_thread_append_messages(of(log), &m, 1, 0, UINT64_MAX, NULL) == PHI_OK;
 }
 
-static phi_status attach(phi__thread *log, const char *id, char words[200]) {
+static phi_status attach(phi_thread *log, const char *id, char words[200]) {
     return phi_thread_attach(of(log), store_mem_store(store), id, NULL, words, 200);
 }
 
 /* Without the header. */
-static phi_str text_of(phi__thread *log) {
+static phi_str text_of(phi_thread *log) {
     phi_str text = {"", 0};
     CHECK_EQ_INT(phi_thread_to_json(of(log), &arena, &text), PHI_OK);
     return phi_str_of(strchr(text.at, '\n') + 1);
 }
 
 /* What the store has. */
-static bool stored_is(phi__thread *log, const char *id) {
+static bool stored_is(phi_thread *log, const char *id) {
     return strcmp(text_of(log).at, store_mem_text(store, id)) == 0;
 }
 

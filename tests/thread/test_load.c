@@ -128,12 +128,12 @@ static void summaries(unsigned n) {
 /* ---- reading ---- */
 
 static phi_memory memory;
-static phi__thread thread;
+static phi_thread thread;
 static char words[300];
 
 static phi_status read_it(void) {
     phi__thread_init(&thread, &memory, NULL);
-    return phi_thread_from_json((phi_thread *)&thread, phi__str(text, len), words, sizeof words);
+    return phi_thread_from_json(&thread, phi__str(text, len), words, sizeof words);
 }
 
 static size_t cost(void (*fill)(unsigned), unsigned n) {

@@ -985,7 +985,7 @@ TEST(invariants_hold_for_ten_thousand_random_histories) {
 
 /* ---- a thread, as the loop projects it ---- */
 
-static phi__thread thread;
+static phi_thread thread;
 
 static void log_one(phi_role role, const char *id) {
     phi_content c = PHI_ZERO;
@@ -1003,7 +1003,7 @@ static void log_one(phi_role role, const char *id) {
     m.content_count = 1;
     if (role == PHI_ROLE_ASSISTANT) m.stop_reason = PHI_STOP_REASON_STOP;
     if (role == PHI_ROLE_TOOL_RESULT) m.tool_call_id = phi_str_of(id);
-    (void)phi_thread_append_messages((phi_thread *)&thread, &m, 1, 0, UINT64_MAX, NULL);
+    (void)phi_thread_append_messages(&thread, &m, 1, 0, UINT64_MAX, NULL);
 }
 
 /* A summary in the place of some items; spans that cut a group are refused, and nothing changes. */
@@ -1025,7 +1025,7 @@ static void log_summary(void) {
     span.summary = true;
     rewrite.spans = &span;
     rewrite.span_count = 1;
-    (void)phi_thread_rewrite((phi_thread *)&thread, &rewrite, NULL, NULL, 0);
+    (void)phi_thread_rewrite(&thread, &rewrite, NULL, NULL, 0);
 }
 
 static void log_some(unsigned n) {
@@ -1055,8 +1055,7 @@ static bool fold_is_as_its_view(void) {
     order.count = thread.fold.count;
     order.policy = &policy;
     CHECK_EQ_INT(phi__project(&order, &made_in, &made), PHI_OK);
-    CHECK_EQ_INT(phi_thread_view((phi_thread *)&thread, NULL, UINT64_MAX, &made_in, &view, &n),
-                 PHI_OK);
+    CHECK_EQ_INT(phi_thread_view(&thread, NULL, UINT64_MAX, &made_in, &view, &n), PHI_OK);
     CHECK_EQ_INT(
         phi_project(view, n, &policy, NULL, phi_str_of(""), 0, &made_in, &out, &out_count, &meta),
         PHI_OK);

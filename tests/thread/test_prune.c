@@ -5,9 +5,9 @@
 #include "thread/thread_in.h"
 
 static phi_memory memory;
-static phi__thread log_;
+static phi_thread log_;
 static phi_arena arena;
-static const phi_thread *thread = (const phi_thread *)&log_;
+static const phi_thread *thread = &log_;
 
 static void setup(void) {
     phi_allocator a = test_allocator();
@@ -26,7 +26,7 @@ static void teardown(void) {
 static uint64_t append_as(phi_message *m, uint32_t flags) {
     uint64_t seq = 0;
     m->timestamp_ms = 1000 + (int64_t)log_.count;
-    (void)phi_thread_append_messages((phi_thread *)&log_, m, 1, flags, UINT64_MAX, &seq);
+    (void)phi_thread_append_messages(&log_, m, 1, flags, UINT64_MAX, &seq);
     return seq;
 }
 
@@ -117,8 +117,7 @@ static bool prune_by(const phi_prune *prune) {
     char words[200] = "";
     if (!CHECK_EQ_INT(plan(prune), PHI_OK)) return false;
     if (rewrite.span_count == 0) return true;
-    return CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&log_, &rewrite, NULL, words, 200),
-                        PHI_OK) ||
+    return CHECK_EQ_INT(phi_thread_rewrite(&log_, &rewrite, NULL, words, 200), PHI_OK) ||
            CHECK_EQ_STR(words, "");
 }
 
@@ -266,7 +265,7 @@ TEST(what_a_compaction_left_standing_stays) {
     compaction.reason = PHI_REWRITE_COMPACTION;
     compaction.spans = &span;
     compaction.span_count = 1;
-    CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&log_, &compaction, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_rewrite(&log_, &compaction, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_thread_prunable_from(thread), 11);
     (void)answer(40); /* 11 */
     CHECK(prune_to(1000000, NULL, 0));
@@ -287,8 +286,8 @@ TEST(a_compaction_that_was_undone_protects_nothing) {
     compaction.span_count = 1;
     undo.revoke = "c";
     undo.reason = PHI_REWRITE_COMPACTION;
-    CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&log_, &compaction, NULL, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&log_, &undo, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_rewrite(&log_, &compaction, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_rewrite(&log_, &undo, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
     CHECK(prune_to(1000000, NULL, 0));
     CHECK_EQ_STR(shape(), "0 7");
@@ -299,20 +298,20 @@ TEST(a_fork_goes_by_the_compactions_it_was_made_behind) {
     phi_rewrite compaction = PHI_ZERO;
     phi_span span = PHI_ZERO;
     conversation();
-    CHECK_EQ_INT(phi_thread_fork_lane((phi_thread *)&log_, "before", NULL, UINT64_MAX), PHI_OK);
+    CHECK_EQ_INT(phi_thread_fork_lane(&log_, "before", NULL, UINT64_MAX), PHI_OK);
     span.from = 1;
     span.to = 2;
     compaction.reason = PHI_REWRITE_COMPACTION;
     compaction.spans = &span;
     compaction.span_count = 1;
-    CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&log_, &compaction, NULL, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(phi_thread_fork_lane((phi_thread *)&log_, "behind", NULL, UINT64_MAX), PHI_OK);
+    CHECK_EQ_INT(phi_thread_rewrite(&log_, &compaction, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_fork_lane(&log_, "behind", NULL, UINT64_MAX), PHI_OK);
     CHECK_EQ_INT(phi_thread_prunable_from(thread), 12);
-    CHECK_EQ_INT(phi_thread_switch((phi_thread *)&log_, "before"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(&log_, "before"), PHI_OK);
     CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
-    CHECK_EQ_INT(phi_thread_switch((phi_thread *)&log_, "behind"), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(&log_, "behind"), PHI_OK);
     CHECK_EQ_INT(phi_thread_prunable_from(thread), 12);
-    CHECK_EQ_INT(phi_thread_fresh((phi_thread *)&log_), PHI_OK);
+    CHECK_EQ_INT(phi_thread_fresh(&log_), PHI_OK);
     CHECK_EQ_INT(phi_thread_prunable_from(thread), 0);
     teardown();
 }
@@ -369,7 +368,7 @@ TEST(a_prune_can_be_undone) {
     conversation();
     CHECK(prune_to(1000000, "memo", 0));
     undo.revoke = "op-10";
-    CHECK_EQ_INT(phi_thread_rewrite((phi_thread *)&log_, &undo, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_rewrite(&log_, &undo, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_STR(shape(), "0 1 2 3 4 5 6 7 8 9");
     teardown();
 }

@@ -6,7 +6,7 @@
 #include "thread/thread_in.h"
 
 static phi_memory memory;
-static phi__thread thread;
+static phi_thread thread;
 static char words[200];
 
 static void setup(void) {
@@ -15,7 +15,7 @@ static void setup(void) {
     phi__thread_init(&thread, &memory, NULL);
 }
 
-static phi_thread *log_of(void) { return (phi_thread *)&thread; }
+static phi_thread *log_of(void) { return &thread; }
 
 /* ---- making ---- */
 

@@ -8,10 +8,10 @@
 #include "thread/thread_in.h"
 
 static phi_memory memory;
-static phi__thread thread;
+static phi_thread thread;
 static char words[200];
 
-static phi_thread *log_of(void) { return (phi_thread *)&thread; }
+static phi_thread *log_of(void) { return &thread; }
 
 static void say(phi_role role, const char *text) {
     phi_content c = PHI_ZERO;
@@ -41,10 +41,10 @@ static void done(void) {
 }
 
 /* The lane that is active, and the entries it shows: "default: 0 1 2 3"; [0-1] stands for a message of a rewrite. */
-static const char *shows(phi__thread *of) {
+static const char *shows(phi_thread *of) {
     static char out[400];
     const phi__fold *fold = &of->fold;
-    phi_str lane = phi_thread_lane((const phi_thread *)of);
+    phi_str lane = phi_thread_lane(of);
     size_t i, n = (size_t)snprintf(out, sizeof out, "%.*s:", (int)lane.len, lane.at);
     for (i = 0; i < fold->count && n + 40 < sizeof out; i++)
         n += (size_t)snprintf(out + n, sizeof out - n,
@@ -80,19 +80,19 @@ static phi_rewrite with_span(phi_rewrite r, phi_span *span, uint64_t from, uint6
 /* What was written reads as the same log, with the same hash; and is written the same again. */
 static void comes_back(void) {
     phi_arena arena;
-    phi__thread again;
+    phi_thread again;
     phi_str text = phi_str_of(""), second = phi_str_of("");
     char was[400];
     phi_arena_init(&arena, &memory, 0);
     phi__thread_init(&again, &memory, NULL);
     (void)snprintf(was, sizeof was, "%s", now());
     CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_thread_from_json((phi_thread *)&again, text, words, sizeof words), PHI_OK);
+    CHECK_EQ_INT(phi_thread_from_json(&again, text, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(shows(&again), was);
     CHECK_EQ_INT(again.message_count, thread.message_count);
     CHECK_EQ_INT(again.last_user, thread.last_user);
-    CHECK(phi_thread_hash((phi_thread *)&again) == phi_thread_hash(log_of()));
-    CHECK_EQ_INT(phi_thread_to_json((phi_thread *)&again, &arena, &second), PHI_OK);
+    CHECK(phi_thread_hash(&again) == phi_thread_hash(log_of()));
+    CHECK_EQ_INT(phi_thread_to_json(&again, &arena, &second), PHI_OK);
     CHECK_STR(second, text.at);
     phi__thread_free(&again);
     phi_arena_free(&arena);

@@ -5,7 +5,7 @@
 #include "thread/thread_in.h"
 
 static phi_memory memory;
-static phi__thread thread;
+static phi_thread thread;
 
 static void setup(void) {
     phi_allocator a = test_allocator();

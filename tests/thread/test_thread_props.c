@@ -26,7 +26,7 @@ typedef struct cells {
 
 typedef struct world {
     phi_memory memory;
-    phi__thread thread;
+    phi_thread thread;
     uint32_t state;
     unsigned calls, ops, names; /* how many ids were made */
     phi__entry seen[ENTRIES];
@@ -43,7 +43,7 @@ typedef struct world {
 
 static uint32_t pick(world *w, uint32_t n) { return test_random(&w->state) % n; }
 
-static phi_thread *open_thread(world *w) { return (phi_thread *)&w->thread; }
+static phi_thread *open_thread(world *w) { return &w->thread; }
 
 /* ---- the oracle ---- */
 
@@ -296,7 +296,7 @@ static void compare(world *w, phi_str lane, uint64_t upto) {
 
 /* Read from its text, the log shows the same in each lane and counts the same. */
 static void comes_back(world *w) {
-    phi__thread again;
+    phi_thread again;
     phi_arena arena;
     phi_str json = {"", 0};
     char words[200] = "";
@@ -304,7 +304,7 @@ static void comes_back(world *w) {
     phi_arena_init(&arena, &w->memory, 0);
     phi__thread_init(&again, &w->memory, NULL);
     HOLDS(w, phi_thread_to_json(open_thread(w), &arena, &json) == PHI_OK);
-    HOLDS(w, phi_thread_from_json((phi_thread *)&again, json, words, sizeof words) == PHI_OK);
+    HOLDS(w, phi_thread_from_json(&again, json, words, sizeof words) == PHI_OK);
     if (w->failed) printf("  %s\n", words);
     HOLDS(w, again.count == w->thread.count && again.fold.count == w->thread.fold.count);
     HOLDS(w, again.fold.tokens == w->thread.fold.tokens);
@@ -322,8 +322,7 @@ static void comes_back(world *w) {
         phi_str lane = phi_thread_lane_name(open_thread(w), i);
         const phi_view_item *a = NULL, *b = NULL;
         size_t m = 0, n = 0, j;
-        HOLDS(w,
-              phi_thread_view((phi_thread *)&again, lane.at, UINT64_MAX, &arena, &a, &m) == PHI_OK);
+        HOLDS(w, phi_thread_view(&again, lane.at, UINT64_MAX, &arena, &a, &m) == PHI_OK);
         HOLDS(w, phi_thread_view(open_thread(w), lane.at, UINT64_MAX, &arena, &b, &n) == PHI_OK);
         HOLDS(w, m == n);
         for (j = 0; j < n && !w->failed; j++)
@@ -334,7 +333,7 @@ static void comes_back(world *w) {
 }
 
 static void entries_stay(world *w) {
-    const phi__thread *t = &w->thread;
+    const phi_thread *t = &w->thread;
     size_t i;
     HOLDS(w, phi_thread_count(open_thread(w)) >= w->seen_count);
     for (i = 0; i < t->count; i++) {
