@@ -27594,11 +27594,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xc00c0db2
+#if PHI__IMP_THREAD != 0x1509e969
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xc00c0db2
+#define PHI__IMP_THREAD 0x1509e969
 
 /* ---- src/thread/thread_in.h ---- */
 
@@ -27714,12 +27714,16 @@ typedef struct phi__loop_start {
     uint64_t seq;  /* of its LOOP_START, and 1; 0: it has ended */
 } phi__loop_start;
 
-typedef struct phi__loop_starts {
+typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
+    bool keeps_none;        /* the run that goes on may be rolled back */
     uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
-} phi__loop_starts;
+    phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
+    phi_usage of_turns;     /* of the run that goes on: its turns that ended, in `usage` already */
+    uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
+} phi__loops;
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
    the run, too. */
@@ -27735,7 +27739,8 @@ typedef struct phi__hashes {
     size_t count, cap;
 } phi__hashes;
 
-struct phi_thread {
+/* Entries, by seq; and where they live. */
+typedef struct phi__log {
     phi_memory *memory;
     phi__io *io;
     phi__segment first;     /* in its place: a short log needs no other */
@@ -27747,43 +27752,55 @@ struct phi_thread {
     size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
     phi__entry **entries;
     size_t held, cap;
-    size_t
-        message_count; /* MESSAGE entries of the active lane, of which these are in memory: in order */
-    phi__entry **messages;
-    size_t held_messages, message_cap;
-    phi__fold fold;                      /* of the active lane */
-    phi__lane *lanes;                    /* none: there is only the default one */
-    uint32_t lane_count, lane, lane_cap; /* lane: the active one */
-    phi__op *ops;                        /* the last one in memory */
-    uint64_t last_op;    /* seq of the last rewrite that changed a view, wherever it is; 0: none */
-    phi_usage usage;     /* phi_thread_usage */
-    phi_usage of_turns;  /* of the run that goes on: its turns that ended, in `usage` already */
-    void *user;          /* the run that goes over it, or NULL */
-    phi__entry *started; /* the LOOP_START whose end has not come, or NULL */
-    uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
-    bool of_agent;       /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored;       /* it was read: what no run has answered since was lost with a process */
-    bool keeps_none;     /* the run that goes on may be rolled back */
-    bool left; /* something went out of view since the last look at what may leave memory */
-    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
-    struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
-    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
-    phi__hashes ids;        /* of the tool call ids so far */
-    phi__hashes away_ops;   /* of the ids of rewrites that are away */
-    struct phi__loading *loading; /* load.c; NULL: it is not being read */
-    uint32_t *lane_table; /* lanes by name, where there are many: an open table, half empty */
-    size_t lane_table_cap;
-    phi__loop_starts loops;
-    phi__undo undo;
-    phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
-    size_t op_count, op_cap;
-    phi_str id;                  /* in memory of its own, of a thread in no store; NULL: none yet */
-    struct phi__about *about;    /* about_in.h; NULL: nothing was said */
     int64_t made_ms, changed_ms; /* phi_thread_info */
-    uint64_t prompt_hash;        /* of the last run's system prompt; 0: none was noted */
+    bool left; /* something went out of view since the last look at what may leave memory */
+    struct phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
+} phi__log;
+
+/* MESSAGE entries of the active lane. */
+typedef struct phi__messages {
+    phi__entry **at;    /* those in memory, in order */
+    size_t count, held; /* of all; of those in memory */
+    size_t cap;
+    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
+} phi__messages;
+
+typedef struct phi__lanes {
+    phi__lane *at; /* none: there is only the default one */
+    uint32_t count, active, cap;
+    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
+    size_t table_cap;
+} phi__lanes;
+
+typedef struct phi__ops {
+    phi__op *last;        /* the last one in memory */
+    uint64_t last_seq;    /* of the last one that changed a view, wherever it is; 0: none */
+    phi__op_place *table; /* those in memory by id: an open table, half empty */
+    size_t count, cap;
+    phi__hashes away;                  /* of the ids of those that are away */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
+} phi__ops;
+
+struct phi_thread {
+    phi__log log;
+    phi__messages messages;
+    phi__lanes lanes;
+    phi__fold fold; /* of the active lane */
+    phi__ops ops;
+    phi__loops loops;
+    phi__undo undo;
+    phi__hashes ids;          /* of the tool call ids so far */
+    phi_usage usage;          /* phi_thread_usage */
+    phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
+    struct phi__about *about; /* about_in.h; NULL: nothing was said */
+    struct phi__loading *loading; /* load.c; NULL: it is not being read */
+    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
+    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
+    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
+    void *user;             /* the run that goes over it, or NULL */
+    bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored; /* it was read: what no run has answered since was lost with a process */
 };
 
 typedef phi_thread phi__thread;
@@ -27812,7 +27829,7 @@ PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, s
 PHI__FN phi_arena *phi__thread_room(phi_thread *thread);
 /* Whether every entry from the first one on is in memory. */
 static inline bool phi__thread_whole(const phi_thread *thread) {
-    return thread->held + thread->base == thread->count;
+    return thread->log.held + thread->log.base == thread->log.count;
 }
 /* How full segments of an empty thread are to be: of an agent with a memory limit, a part of that; 0: as usual. */
 PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes);
@@ -28379,14 +28396,14 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id) {
     if (thread->id.at != NULL)
-        phi__free(thread->memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
+        phi__free(thread->log.memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
     thread->id = id;
 }
 
 static void phi__about_drop(phi_thread *thread, phi__about *about) {
     if (about == NULL) return;
     phi_arena_free(&about->arena);
-    phi__free(thread->memory, about, sizeof *about);
+    phi__free(thread->log.memory, about, sizeof *about);
 }
 
 PHI__FN void phi__about_free(phi_thread *thread) {
@@ -28408,9 +28425,9 @@ static phi_thread_info phi__about_info(const phi_thread *thread) {
 }
 
 static phi__about *phi__about_copy(phi_thread *thread, const phi_thread_info *info) {
-    phi__about *about = (phi__about *)phi__alloc(thread->memory, sizeof *about);
+    phi__about *about = (phi__about *)phi__alloc(thread->log.memory, sizeof *about);
     if (about == NULL) return NULL;
-    phi_arena_init(&about->arena, thread->memory, 0);
+    phi_arena_init(&about->arena, thread->log.memory, 0);
     about->info = *info;
     if (phi__arena_str(&about->arena, info->title, &about->info.title) &&
         phi__arena_str(&about->arena, info->metadata, &about->info.metadata) &&
@@ -28434,7 +28451,7 @@ static phi_str phi__about_known_id(const phi_thread *thread) {
 }
 
 static bool phi__about_set_id(phi_thread *thread, phi_str id) {
-    char *copy = (char *)phi__alloc(thread->memory, phi__add(id.len, 1));
+    char *copy = (char *)phi__alloc(thread->log.memory, phi__add(id.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, id.at, id.len);
     phi__about_name(thread, phi__str(copy, id.len));
@@ -28445,7 +28462,7 @@ PHI__FN phi_str phi__about_id(phi_thread *thread) {
     unsigned char random[16] = {0};
     char made[PHI__UUID_SIZE];
     if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
-    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
+    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
     phi__uuid(random, made);
     return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
@@ -28470,7 +28487,7 @@ PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head)
 static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf json;
-    phi__buf_init(&json, thread->memory);
+    phi__buf_init(&json, thread->log.memory);
     phi__buf_char(&json, '{');
     phi__about_put_str(&json, "title", info->title);
     phi__about_put_str(&json, "metadata", info->metadata);
@@ -28479,9 +28496,9 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
         phi__json_put_key(&json, PHI__LIT("forked_at"));
         phi__json_put_u64(&json, info->forked_at);
     }
-    if (thread->made_ms != 0) {
+    if (thread->log.made_ms != 0) {
         phi__json_put_key(&json, PHI__LIT("made"));
-        phi__json_put_i64(&json, thread->made_ms);
+        phi__json_put_i64(&json, thread->log.made_ms);
     }
     phi__buf_char(&json, '}');
     if (!json.failed) status = phi__thread_note(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
@@ -28494,14 +28511,14 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_json *root = NULL;
     phi_arena scratch;
     phi_status status;
-    phi_arena_init(&scratch, thread->memory, 0);
+    phi_arena_init(&scratch, thread->log.memory, 0);
     status = phi_json_parse(&scratch, note, PHI_JSON_BORROW, &root, NULL);
     info.title = phi_json_str(phi_json_get(root, "title"), "");
     info.metadata = phi_json_str(phi_json_get(root, "metadata"), "");
     info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
     info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
-    thread->made_ms = phi_json_int(phi_json_get(root, "made"), thread->made_ms);
+    thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), thread->log.made_ms);
     if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
@@ -28514,7 +28531,7 @@ PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint6
     info.forked_from = phi__about_id(from);
     info.forked_at = at;
     if (info.forked_from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
-    thread->made_ms = phi__thread_now(thread);
+    thread->log.made_ms = phi__thread_now(thread);
     return phi__about_note(thread, &thread->about->info);
 }
 
@@ -28523,7 +28540,7 @@ static bool phi__about_says(const phi_thread_info *info) {
 }
 
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before) {
-    thread->made_ms = before->made_ms;
+    thread->log.made_ms = before->log.made_ms;
     return before->about == NULL || !phi__about_says(&before->about->info) ||
            phi__about_note(thread, &before->about->info) == PHI_OK;
 }
@@ -28545,8 +28562,8 @@ PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out)
     if (id.len == 0) return PHI_NO_MEMORY;
     *out = phi__about_info(thread);
     out->id = id;
-    out->made_ms = thread->made_ms;
-    out->changed_ms = thread->changed_ms;
+    out->made_ms = thread->log.made_ms;
+    out->changed_ms = thread->log.changed_ms;
     return PHI_OK;
 }
 
@@ -28576,7 +28593,7 @@ static phi_status phi__about_is_object(const phi_thread *log, phi_str json) {
     phi_arena scratch;
     phi_status status;
     if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, log->memory, 0);
+    phi_arena_init(&scratch, log->log.memory, 0);
     status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
     phi_arena_free(&scratch);
@@ -28601,7 +28618,7 @@ PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t s
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    for (i = seq < thread->count ? seq + 1 : thread->count; i > thread->base; i--) {
+    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
         const phi__entry *entry = phi__thread_at(thread, i - 1);
         if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
             !entry->of.loop->has_system_prompt)
@@ -30367,7 +30384,7 @@ static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
 }
 
 static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
-    const phi__lane *lane = &thread->lanes[entry->lane];
+    const phi__lane *lane = &thread->lanes.at[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
     phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
     phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
@@ -30480,7 +30497,7 @@ static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) 
 PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->memory, PHI__ENTRY_SCRATCH);
+    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
 }
 
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
@@ -30754,16 +30771,16 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
     phi_forgotten *forgotten =
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
     entry->of.forgotten = forgotten;
     forgotten->from = phi__entry_get_u64(root, "from");
-    forgotten->to = thread->count;
+    forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
         return phi__entry_bad(r, "forgotten: from is past the entry itself");
     forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
     forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
     forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
-    forgotten->made_ms = thread->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
     return phi__entry_read_usage(r, root, entry);
 }
 
@@ -30950,15 +30967,17 @@ static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *roo
         if (from == PHI__LANE_NONE)
             return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
                                   parent.at);
-        if (fork_seq >= thread->count || fork_seq < thread->base)
+        if (fork_seq >= thread->log.count || fork_seq < thread->log.base)
             return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
-                                  (unsigned long long)fork_seq, (unsigned long long)thread->count);
+                                  (unsigned long long)fork_seq,
+                                  (unsigned long long)thread->log.count);
     }
     return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
 }
 
 static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
-    if (lane == r->thread->lane) return phi__entry_bad(r, "the lane is the active one already");
+    if (lane == r->thread->lanes.active)
+        return phi__entry_bad(r, "the lane is the active one already");
     return phi__thread_switch(r->thread, lane);
 }
 
@@ -30966,8 +30985,8 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* Where a log begins: at 0, or behind what it has forgotten. */
 static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
-    if (kind != PHI_ENTRY_FORGOTTEN || thread->count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
-    thread->base = thread->count = (size_t)seq;
+    if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
+    thread->log.base = thread->log.count = (size_t)seq;
     if (thread->journal != NULL) thread->journal->stored = seq;
 }
 
@@ -30978,8 +30997,8 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
     *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
-    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->count)
-        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
+    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
     if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_bad(r, "turn is larger than there are turns");
@@ -30987,7 +31006,7 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
     if (*lane == PHI__LANE_NONE)
         return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
-    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lane)
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
         return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
                               name.at);
     return PHI_OK;
@@ -31015,7 +31034,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else
         status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
-    entry = thread->entries[thread->held - 1];
+    entry = thread->log.entries[thread->log.held - 1];
     entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
     entry->loop_id = loop_id;
     entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
@@ -31024,11 +31043,11 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 
 /* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
-    phi__io *io = reader->thread->io;
+    phi__io *io = reader->thread->log.io;
     phi_status status;
-    reader->thread->io = NULL;
+    reader->thread->log.io = NULL;
     status = phi__entry_read_tree(reader, root);
-    reader->thread->io = io;
+    reader->thread->log.io = io;
     return status;
 }
 
@@ -31371,8 +31390,8 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
     memset(&f, 0, sizeof f);
     f.in = fold;
     f.op = op;
-    if (!phi__groups_durable(thread->memory, fold, &f.durable)) return false;
-    if (phi__fold_room(thread->memory, &f.out,
+    if (!phi__groups_durable(thread->log.memory, fold, &f.durable)) return false;
+    if (phi__fold_room(thread->log.memory, &f.out,
                        phi__max(phi__add(fold->count, op->message_count), 1))) {
         f.out.tokens = fold->tokens;
         f.out.durable = fold->durable;
@@ -31380,9 +31399,9 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }
-    phi__free(thread->memory, f.durable, f.durable != NULL ? fold->count : 0);
+    phi__free(thread->log.memory, f.durable, f.durable != NULL ? fold->count : 0);
     if (f.out.items == NULL) return false;
-    phi__fold_free(thread->memory, fold);
+    phi__fold_free(thread->log.memory, fold);
     *fold = f.out;
     return true;
 }
@@ -31392,7 +31411,7 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
     if (op->rewrite.span_count == 0) return true;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
         return phi__fold_compaction(thread, fold, op);
-    if (!phi__fold_room(thread->memory, fold, phi__max(op->message_count, 1))) return false;
+    if (!phi__fold_room(thread->log.memory, fold, phi__max(op->message_count, 1))) return false;
     for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
         message -= op->rewrite.spans[i - 1].message_count;
         phi__fold_put_span(fold, op, i - 1, message);
@@ -31417,19 +31436,20 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 /* ---- a whole lane ---- */
 
 PHI__FN size_t phi__thread_lanes(const phi_thread *thread) {
-    return phi__max(thread->lane_count, 1);
+    return phi__max(thread->lanes.count, 1);
 }
 
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     phi__limit *limits = (phi__limit *)phi__alloc(
-        thread->memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
+        thread->log.memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
     while (limits != NULL && lane != PHI__LANE_NONE) {
         limits[lane].any = true;
         limits[lane].seq = upto;
-        if (thread->lanes == NULL) break;
-        if (thread->lanes[lane].parent != PHI__LANE_NONE && upto > thread->lanes[lane].fork_seq)
-            upto = thread->lanes[lane].fork_seq;
-        lane = thread->lanes[lane].parent;
+        if (thread->lanes.at == NULL) break;
+        if (thread->lanes.at[lane].parent != PHI__LANE_NONE &&
+            upto > thread->lanes.at[lane].fork_seq)
+            upto = thread->lanes.at[lane].fork_seq;
+        lane = thread->lanes.at[lane].parent;
     }
     return limits;
 }
@@ -31438,7 +31458,7 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
                             phi__entry *entry) {
     phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
-        if (!phi__fold_room(thread->memory, fold, 1)) return false;
+        if (!phi__fold_room(thread->log.memory, fold, 1)) return false;
         phi__fold_message(fold, entry);
     } else if (entry->kind == PHI_ENTRY_LOOP_END) {
         if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
@@ -31464,19 +31484,19 @@ PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint6
     bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
-    if (status == PHI_OK && upto < thread->base) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && upto < thread->log.base) status = PHI_NOT_FOUND;
     if (status != PHI_OK) return status;
     limits = phi__fold_limits(thread, lane, upto);
     done = limits != NULL;
-    for (i = 0; done && i < thread->held && thread->entries[i]->seq <= upto; i++) {
-        phi__entry *entry = thread->entries[i];
+    for (i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
+        phi__entry *entry = thread->log.entries[i];
         const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
         if (limit->any && entry->seq <= limit->seq)
             done = phi__fold_entry(thread, limits, fold, entry);
     }
-    phi__free(thread->memory, limits,
+    phi__free(thread->log.memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
-    if (!done) phi__fold_free(thread->memory, fold);
+    if (!done) phi__fold_free(thread->log.memory, fold);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -31484,7 +31504,7 @@ PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_
                                 phi__fold *made, const phi__fold **out) {
     memset(made, 0, sizeof *made);
     *out = made;
-    if (lane != thread->lane || (upto != UINT64_MAX && upto + 1 < thread->count))
+    if (lane != thread->lanes.active || (upto != UINT64_MAX && upto + 1 < thread->log.count))
         return phi__fold_lane(thread, lane, upto, made);
     *out = &thread->fold;
     return PHI_OK;
@@ -31597,7 +31617,7 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
 /* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
 
 
-static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->memory; }
+static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
 
 static bool phi__introspect_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
@@ -31813,7 +31833,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
 
 PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why) {
     phi__journal *journal = thread->journal;
-    phi__grown *grown = thread->grown;
+    phi__grown *grown = thread->log.grown;
     if (journal == NULL || grown == NULL || journal->listed[why]) return;
     journal->listed[why] = true;
     journal->next[why] = NULL;
@@ -31848,14 +31868,14 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why)
 
 /* Less where memory is short: then a part of the limit must do. */
 static size_t phi__journal_batch_bytes(const phi_thread *thread) {
-    if (thread->limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
-    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
+    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
 /* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
    none for it, and gets some only once it is written. */
 static phi_memory *phi__journal_memory(const phi_thread *thread) {
-    return thread->memory->parent != NULL ? thread->memory->parent : thread->memory;
+    return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
 }
 
 /* The texts of the next entries one behind the other, and how long each is. */
@@ -31863,7 +31883,7 @@ static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
     phi_arena_init(&scratch, phi__journal_memory(thread), 0);
-    while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
+    while (n < PHI__JOURNAL_BATCH && from + n < thread->log.count && !text->failed &&
            text->len < most) {
         size_t before = text->len;
         phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
@@ -31886,8 +31906,8 @@ typedef struct phi__journal_match {
 static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_match *match = (phi__journal_match *)ctx;
     phi_thread *thread = match->thread;
-    seq += thread->base;
-    if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
+    seq += thread->log.base;
+    if (seq != thread->journal->stored || seq >= thread->log.count) return PHI_STALE;
     phi__buf_clear(&match->text);
     phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
     if (match->text.failed) return PHI_NO_MEMORY;
@@ -31905,7 +31925,7 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
     match.thread = thread;
     phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
     phi__buf_init(&match.text, phi__journal_memory(thread));
-    status = journal->store.read(journal->store.user_data, journal->id, before - thread->base,
+    status = journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
                                  phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
@@ -31920,14 +31940,14 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
     phi_status status = PHI_NO_MEMORY;
     phi__buf text;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    if (journal == NULL || journal->stored == thread->count) return PHI_OK;
+    if (journal == NULL || journal->stored == thread->log.count) return PHI_OK;
     phi__buf_init(&text, phi__journal_memory(thread));
     n = phi__journal_texts(thread, &text, lens);
     if (!text.failed) {
         for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
-        status =
-            journal->store.append(journal->store.user_data, journal->id,
-                                  journal->stored - thread->base, entries, n, words, words_size);
+        status = journal->store.append(journal->store.user_data, journal->id,
+                                       journal->stored - thread->log.base, entries, n, words,
+                                       words_size);
     }
     phi__buf_free(&text);
     if (status == PHI_OK) journal->stored += n;
@@ -31939,7 +31959,8 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
     phi_status status = PHI_OK;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    while (status == PHI_OK && thread->journal != NULL && thread->journal->stored < thread->count)
+    while (status == PHI_OK && thread->journal != NULL &&
+           thread->journal->stored < thread->log.count)
         status = phi__journal_batch(thread, words, words_size);
     return status;
 }
@@ -31973,7 +31994,7 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     phi__journal_load load;
     phi_status status;
     memset(&load, 0, sizeof load);
-    load.was_empty = thread->count == 0;
+    load.was_empty = thread->log.count == 0;
     if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
     phi__entry_reader_init(&load.reader, thread);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
@@ -31984,23 +32005,23 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
-    thread->restored = thread->count > 0;
-    if (status == PHI_OK) journal->stored = thread->count;
+    thread->restored = thread->log.count > 0;
+    if (status == PHI_OK) journal->stored = thread->log.count;
     return status;
 }
 
 /* ---- beginning and end ---- */
 
 static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
-    phi__journal *journal = (phi__journal *)phi__alloc(thread->memory, sizeof *journal);
+    phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
     if (journal == NULL) return NULL;
     journal->store = *store;
     journal->thread = thread;
-    journal->stored = thread->base; /* what is forgotten is in no store */
+    journal->stored = thread->log.base; /* what is forgotten is in no store */
     journal->id_len = strlen(id);
-    journal->id = (char *)phi__alloc(thread->memory, journal->id_len + 1);
+    journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
     if (journal->id == NULL) {
-        phi__free(thread->memory, journal, sizeof *journal);
+        phi__free(thread->log.memory, journal, sizeof *journal);
         return NULL;
     }
     memcpy(journal->id, id, journal->id_len);
@@ -32010,12 +32031,12 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    if (thread->grown != NULL) {
-        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_GREW);
-        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_LEAVES);
+    if (thread->log.grown != NULL) {
+        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_GREW);
+        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_LEAVES);
     }
-    if (journal->id != NULL) phi__free(thread->memory, journal->id, journal->id_len + 1);
-    phi__free(thread->memory, journal, sizeof *journal);
+    if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
+    phi__free(thread->log.memory, journal, sizeof *journal);
 }
 
 static void phi__journal_unlock(const phi__journal *journal) {
@@ -32046,7 +32067,7 @@ static phi_status phi__journal_check(const phi_thread *thread, const phi_store *
 
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
-    bool empty = thread->count == 0;
+    bool empty = thread->log.count == 0;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (torn != NULL) *torn = 0;
@@ -32067,9 +32088,9 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
-        if (thread->grown != NULL)
-            phi__journal_unlist(thread->grown, thread->journal, PHI__JOURNAL_GREW);
-        if (thread->left) phi__thread_left(thread);
+        if (thread->log.grown != NULL)
+            phi__journal_unlist(thread->log.grown, thread->journal, PHI__JOURNAL_GREW);
+        if (thread->log.left) phi__thread_left(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);
@@ -32120,8 +32141,8 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
 
 
 PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane) {
-    if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
-    return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
+    if (thread->lanes.at == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
+    return lane < thread->lanes.count ? thread->lanes.at[lane].name : phi__str("", 0);
 }
 
 enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
@@ -32137,25 +32158,26 @@ static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size
 
 /* Room in the table for one more lane. False: no memory. */
 static bool phi__lane_index_room(phi_thread *thread) {
-    size_t cap = phi__max(thread->lane_table_cap * 2, 4 * PHI__LANE_FEW);
+    size_t cap = phi__max(thread->lanes.table_cap * 2, 4 * PHI__LANE_FEW);
     uint32_t *table, i;
-    if (thread->lane_count < PHI__LANE_FEW || thread->lane_count < thread->lane_table_cap / 2)
+    if (thread->lanes.count < PHI__LANE_FEW || thread->lanes.count < thread->lanes.table_cap / 2)
         return true;
-    table = (uint32_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
-    for (i = 0; i < thread->lane_count; i++)
-        *phi__lane_place(thread, table, cap, thread->lanes[i].name) = i + 1;
-    phi__free(thread->memory, thread->lane_table, thread->lane_table_cap * sizeof *table);
-    thread->lane_table = table;
-    thread->lane_table_cap = cap;
+    for (i = 0; i < thread->lanes.count; i++)
+        *phi__lane_place(thread, table, cap, thread->lanes.at[i].name) = i + 1;
+    phi__free(thread->log.memory, thread->lanes.table, thread->lanes.table_cap * sizeof *table);
+    thread->lanes.table = table;
+    thread->lanes.table_cap = cap;
     return true;
 }
 
 PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
     uint32_t i;
-    if (phi_str_equal(phi__thread_lane_name(thread, thread->lane), name)) return thread->lane;
-    if (thread->lane_table != NULL) {
-        i = *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, name);
+    if (phi_str_equal(phi__thread_lane_name(thread, thread->lanes.active), name))
+        return thread->lanes.active;
+    if (thread->lanes.table != NULL) {
+        i = *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, name);
         return i != 0 ? i - 1 : (uint32_t)PHI__LANE_NONE;
     }
     for (i = 0; i < phi__thread_lanes(thread); i++)
@@ -32164,18 +32186,19 @@ PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
 }
 
 static bool phi__lane_table(phi_thread *thread) {
-    size_t cap = thread->lane_cap;
-    phi__lane *lanes = (phi__lane *)phi__grow(
-        thread->memory, thread->lanes, &cap, phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
+    size_t cap = thread->lanes.cap;
+    phi__lane *lanes =
+        (phi__lane *)phi__grow(thread->log.memory, thread->lanes.at, &cap,
+                               phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
     if (lanes == NULL || cap > PHI__LANE_NONE) return false;
-    if (thread->lanes == NULL) {
+    if (thread->lanes.at == NULL) {
         memset(&lanes[0], 0, sizeof lanes[0]);
         lanes[0].name = PHI__LIT(PHI_LANE_DEFAULT);
         lanes[0].parent = PHI__LANE_NONE;
-        thread->lane_count = 1;
+        thread->lanes.count = 1;
     }
-    thread->lanes = lanes;
-    thread->lane_cap = (uint32_t)cap;
+    thread->lanes.at = lanes;
+    thread->lanes.cap = (uint32_t)cap;
     return true;
 }
 
@@ -32200,25 +32223,25 @@ static void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_ki
 /* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
 static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
-    char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
+    char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
     phi__lane *made;
     if (copy != NULL && phi__lane_table(thread) && phi__lane_index_room(thread))
         entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
-        phi__free(thread->memory, copy, copy != NULL ? name.len + 1 : 0);
+        phi__free(thread->log.memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
     }
     memcpy(copy, name.at, name.len);
-    made = &thread->lanes[thread->lane_count];
+    made = &thread->lanes.at[thread->lanes.count];
     made->name = phi__str(copy, name.len);
     made->parent = parent;
     made->fork_seq = fork_seq;
-    made->seq = thread->count;
-    if (thread->lane_table != NULL)
-        *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, made->name) =
-            thread->lane_count + 1;
-    phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lane_count++);
+    made->seq = thread->log.count;
+    if (thread->lanes.table != NULL)
+        *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, made->name) =
+            thread->lanes.count + 1;
+    phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lanes.count++);
     return entries;
 }
 
@@ -32235,11 +32258,11 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__entry **list = NULL;
     for (pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
-            list =
-                (phi__entry **)phi__alloc(thread->memory, phi__mul(phi__max(n, 1), sizeof *list));
+            list = (phi__entry **)phi__alloc(thread->log.memory,
+                                             phi__mul(phi__max(n, 1), sizeof *list));
         if (pass == 1 && list == NULL) break;
-        for (i = n = 0; i < thread->held; i++) {
-            phi__entry *entry = thread->entries[i];
+        for (i = n = 0; i < thread->log.held; i++) {
+            phi__entry *entry = thread->log.entries[i];
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
                 entry->seq > limits[entry->lane].seq)
                 continue;
@@ -32249,20 +32272,21 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     }
     for (i = list != NULL ? n : 0; i > 0 && last_user == 0; i--)
         if (list[i - 1]->message->role == PHI_ROLE_USER) last_user = list[i - 1]->seq + 1;
-    phi__free(thread->memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
+    phi__free(thread->log.memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
     if (list == NULL) return false;
-    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
-    thread->messages = list;
-    thread->message_count = thread->held_messages = n;
-    thread->last_user = last_user;
-    thread->message_cap = phi__max(n, 1);
+    phi__free(thread->log.memory, thread->messages.at,
+              thread->messages.cap * sizeof *thread->messages.at);
+    thread->messages.at = list;
+    thread->messages.count = thread->messages.held = n;
+    thread->messages.last_user = last_user;
+    thread->messages.cap = phi__max(n, 1);
     return true;
 }
 
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold) {
-    thread->lane = lane;
+    thread->lanes.active = lane;
     if (fold != NULL) {
-        phi__fold_free(thread->memory, &thread->fold);
+        phi__fold_free(thread->log.memory, &thread->fold);
         thread->fold = *fold;
         return;
     }
@@ -32271,8 +32295,8 @@ PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold 
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
     thread->fold.overlaps = false;
-    thread->message_count = thread->held_messages = 0;
-    thread->last_user = 0;
+    thread->messages.count = thread->messages.held = 0;
+    thread->messages.last_user = 0;
 }
 
 PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
@@ -32281,7 +32305,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     phi__fold fold;
     phi__entry *entry;
     phi_status status;
-    if (lane == thread->lane) return PHI_OK;
+    if (lane == thread->lanes.active) return PHI_OK;
     if (thread->loading != NULL) {
         entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
         if (entry == NULL) return PHI_NO_MEMORY;
@@ -32293,7 +32317,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
     if (entry == NULL || !phi__lane_messages(thread, lane)) {
-        phi__fold_free(thread->memory, &fold);
+        phi__fold_free(thread->log.memory, &fold);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
@@ -32307,8 +32331,8 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
 static phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
-    phi__lane_enter(thread, thread->lane_count - 1, NULL);
-    phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
+    phi__lane_enter(thread, thread->lanes.count - 1, NULL);
+    phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lanes.active);
     phi__thread_left(thread);
     return PHI_OK;
 }
@@ -32345,13 +32369,13 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
     size_t open;
     if (status != PHI_OK) return status;
     open = phi__lane_open_group(fold);
-    *out = at < thread->count ? at : (uint64_t)thread->count - (thread->count > 0);
-    *any = thread->count > 0 && fold->count > 0;
+    *out = at < thread->log.count ? at : (uint64_t)thread->log.count - (thread->log.count > 0);
+    *any = thread->log.count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {
         *any = open > 0 && fold->items[open].from > 0;
         if (*any) *out = fold->items[open].from - 1;
     }
-    phi__fold_free(thread->memory, &made);
+    phi__fold_free(thread->log.memory, &made);
     return PHI_OK;
 }
 
@@ -32364,7 +32388,7 @@ static bool phi__lane_name_fits(const char *name) {
 static phi_thread *phi__lane_of(phi_thread *thread) { return thread; }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lane_name(thread, thread->lane) : phi__str("", 0);
+    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
 }
 
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
@@ -32386,7 +32410,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lane;
+    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lanes.active;
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__thread_cut(log, from, at_seq, &at, &any);
     if (status != PHI_OK) return status;
@@ -32458,7 +32482,7 @@ static bool phi__load_room(phi_thread *thread) {
     size_t lanes = phi__thread_lanes(thread);
     void *grown;
     if (l->count >= lanes) return true;
-    grown = phi__grow(thread->memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
+    grown = phi__grow(thread->log.memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
     if (grown == NULL) return false;
     l->lanes = (phi__load_lane *)grown;
     memset(&l->lanes[l->count], 0, (lanes - l->count) * sizeof *l->lanes);
@@ -32467,10 +32491,11 @@ static bool phi__load_room(phi_thread *thread) {
 }
 
 PHI__FN phi_status phi__load_begin(phi_thread *thread) {
-    thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
+    thread->loading =
+        (struct phi__loading *)phi__alloc(thread->log.memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
     thread->loading->known = true;
-    phi_arena_init(&thread->loading->arena, thread->memory, 0);
+    phi_arena_init(&thread->loading->arena, thread->log.memory, 0);
     if (phi__load_room(thread)) return PHI_OK;
     phi__load_drop(thread);
     return PHI_NO_MEMORY;
@@ -32478,7 +32503,7 @@ PHI__FN phi_status phi__load_begin(phi_thread *thread) {
 
 static void phi__load_forget(phi_thread *thread, phi__load_lane *lane) {
     thread->loading->aside -= lane->fold.count;
-    phi__fold_free(thread->memory, &lane->fold);
+    phi__fold_free(thread->log.memory, &lane->fold);
     lane->known = false;
 }
 
@@ -32487,12 +32512,12 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
     size_t i;
     if (l == NULL) return;
     for (i = 0; i < l->count; i++) {
-        phi__fold_free(thread->memory, &l->lanes[i].fold);
-        phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
+        phi__fold_free(thread->log.memory, &l->lanes[i].fold);
+        phi__free(thread->log.memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
     }
-    phi__free(thread->memory, l->lanes, l->cap * sizeof *l->lanes);
+    phi__free(thread->log.memory, l->lanes, l->cap * sizeof *l->lanes);
     phi_arena_free(&l->arena);
-    phi__free(thread->memory, l, sizeof *l);
+    phi__free(thread->log.memory, l, sizeof *l);
     thread->loading = NULL;
 }
 
@@ -32501,7 +32526,7 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
 /* What a lane shows, in *out; it is made where it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
-    bool active = lane == thread->lane;
+    bool active = lane == thread->lanes.active;
     phi__load_lane *of;
     phi_status status = PHI_OK;
     phi__fold made;
@@ -32511,7 +32536,7 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     if (active ? l->known : of->known) return PHI_OK;
     status = phi__fold_lane(thread, lane, UINT64_MAX, &made);
     if (status != PHI_OK) return status;
-    phi__fold_free(thread->memory, *out);
+    phi__fold_free(thread->log.memory, *out);
     **out = made;
     of->seen = true;
     if (active)
@@ -32524,7 +32549,7 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
 }
 
 PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n) {
-    return !thread->loading->known || phi__fold_room(thread->memory, &thread->fold, n);
+    return !thread->loading->known || phi__fold_room(thread->log.memory, &thread->fold, n);
 }
 
 PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
@@ -32534,14 +32559,14 @@ PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
 
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     struct phi__loading *l = thread->loading;
-    phi__load_lane *from = &l->lanes[thread->lane], *to = &l->lanes[lane];
+    phi__load_lane *from = &l->lanes[thread->lanes.active], *to = &l->lanes[lane];
     size_t i;
-    if (!l->known) phi__fold_free(thread->memory, &thread->fold);
+    if (!l->known) phi__fold_free(thread->log.memory, &thread->fold);
     from->fold = thread->fold;
     from->known = l->known;
     from->seen = true;
     l->aside += from->fold.count;
-    if (!to->seen && (thread->lanes == NULL || thread->lanes[lane].parent == PHI__LANE_NONE))
+    if (!to->seen && (thread->lanes.at == NULL || thread->lanes.at[lane].parent == PHI__LANE_NONE))
         to->known = true; /* it begins empty */
     l->aside -= to->fold.count;
     thread->fold = to->fold;
@@ -32549,8 +32574,8 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     memset(&to->fold, 0, sizeof to->fold);
     to->known = false;
     to->seen = true;
-    thread->lane = lane;
-    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->held) return;
+    thread->lanes.active = lane;
+    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
@@ -32607,8 +32632,8 @@ static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
 }
 
 static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t more) {
-    void *grown = phi__grow(thread->memory, lane->spans, &lane->cap, phi__add(lane->count, more),
-                            sizeof *lane->spans);
+    void *grown = phi__grow(thread->log.memory, lane->spans, &lane->cap,
+                            phi__add(lane->count, more), sizeof *lane->spans);
     if (grown != NULL) lane->spans = (phi__load_span *)grown;
     return grown != NULL;
 }
@@ -32724,7 +32749,7 @@ static bool phi__load_keep_taken(phi_thread *thread, const phi__fold *fold, phi_
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
-    phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
+    phi__fold *fold = op->lane == thread->lanes.active ? &thread->fold : &lane->fold;
     size_t before = fold->count;
     uint64_t tokens = fold->tokens;
     op->load = (struct phi__load_op *)phi__arena_zero(&l->arena, sizeof *op->load);
@@ -32734,8 +32759,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
         !phi__fold_op(thread, fold, op))
         return false;
     op->load->tokens = fold->tokens - tokens;
-    if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
-    if (op->lane != thread->lane) l->aside += fold->count - before;
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->log.count + 1;
+    if (op->lane != thread->lanes.active) l->aside += fold->count - before;
     return true;
 }
 
@@ -32744,7 +32769,7 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
-    if (!phi__fold_room(thread->memory, fold, load->taken_count)) return false;
+    if (!phi__fold_room(thread->log.memory, fold, load->taken_count)) return false;
     for (i = op->rewrite.span_count; i > 0; i--) {
         const phi_span *span = &op->rewrite.spans[i - 1];
         size_t at = phi__fold_find(fold, span->from), end = at, from = done;
@@ -32766,7 +32791,7 @@ static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
-    bool active = op->lane == thread->lane, known = active ? l->known : lane->known;
+    bool active = op->lane == thread->lanes.active, known = active ? l->known : lane->known;
     phi__fold *fold = active ? &thread->fold : &lane->fold;
     size_t before = fold->count;
     if (op->rewrite.span_count == 0) return PHI_OK;
@@ -32786,8 +32811,9 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
 PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     phi__op *op;
-    for (op = thread->ops; status == PHI_OK && op != NULL && op->seq >= start; op = op->earlier)
-        if (op->lane == thread->lane && op->rewrite.revoke == NULL && !op->revoked)
+    for (op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
+         op = op->earlier)
+        if (op->lane == thread->lanes.active && op->rewrite.revoke == NULL && !op->revoked)
             status = phi__load_unapply(thread, op);
     return status;
 }
@@ -32802,24 +32828,24 @@ typedef struct phi__load_forks {
 } phi__load_forks;
 
 static void phi__load_free_forks(phi_thread *thread, phi__load_forks *f) {
-    phi__free(thread->memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
-    phi__free(thread->memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
-    phi__free(thread->memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
+    phi__free(thread->log.memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
+    phi__free(thread->log.memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
+    phi__free(thread->log.memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
 }
 
 static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     uint32_t i;
     memset(f, 0, sizeof *f);
-    f->entries = thread->held;
+    f->entries = thread->log.held;
     f->lanes = phi__thread_lanes(thread);
-    f->first = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->entries, sizeof *f->first));
-    f->next = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->next));
-    f->counts = (size_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->counts));
+    f->first = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(f->entries, sizeof *f->first));
+    f->next = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->next));
+    f->counts = (size_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->counts));
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
-    for (i = (uint32_t)f->lanes; thread->lanes != NULL && i-- > 1;) { /* the lowest in front */
-        if (thread->lanes[i].parent == PHI__LANE_NONE) continue;
-        f->next[i] = f->first[thread->lanes[i].fork_seq - thread->base];
-        f->first[thread->lanes[i].fork_seq - thread->base] = i;
+    for (i = (uint32_t)f->lanes; thread->lanes.at != NULL && i-- > 1;) { /* the lowest in front */
+        if (thread->lanes.at[i].parent == PHI__LANE_NONE) continue;
+        f->next[i] = f->first[thread->lanes.at[i].fork_seq - thread->log.base];
+        f->first[thread->lanes.at[i].fork_seq - thread->log.base] = i;
     }
     return true;
 }
@@ -32827,8 +32853,8 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
 /* Messages that a lane has at an entry: one that forks later has what its parent has. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
-    while (thread->lanes[lane].parent != PHI__LANE_NONE && thread->lanes[lane].fork_seq > seq)
-        lane = thread->lanes[lane].parent;
+    while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)
+        lane = thread->lanes.at[lane].parent;
     return f->counts[lane];
 }
 
@@ -32838,11 +32864,12 @@ static bool phi__load_places(phi_thread *thread) {
     bool done = phi__load_make_forks(thread, &f);
     size_t i;
     uint32_t lane;
-    for (i = 0; done && i < thread->held; i++) {
-        phi__entry *entry = thread->entries[i];
+    for (i = 0; done && i < thread->log.held; i++) {
+        phi__entry *entry = thread->log.entries[i];
         if (entry->kind == PHI_ENTRY_MESSAGE) entry->ordinal = f.counts[entry->lane]++;
         for (lane = f.first[i]; lane != 0; lane = f.next[lane])
-            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, entry->seq);
+            f.counts[lane] =
+                phi__load_count_at(thread, &f, thread->lanes.at[lane].parent, entry->seq);
     }
     phi__load_free_forks(thread, &f);
     return done;
@@ -32850,9 +32877,9 @@ static bool phi__load_places(phi_thread *thread) {
 
 PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__fold *fold;
-    phi_status status = phi__load_view(thread, thread->lane, &fold);
-    if (status == PHI_OK && thread->held > 0 &&
-        !(phi__load_places(thread) && phi__lane_messages(thread, thread->lane)))
+    phi_status status = phi__load_view(thread, thread->lanes.active, &fold);
+    if (status == PHI_OK && thread->log.held > 0 &&
+        !(phi__load_places(thread) && phi__lane_messages(thread, thread->lanes.active)))
         status = PHI_NO_MEMORY;
     phi__load_drop(thread);
     return status;
@@ -33908,13 +33935,14 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     uint32_t lane;
     size_t i;
     if (thread == NULL) return 0;
-    for (lane = thread->lane; lane != PHI__LANE_NONE; lane = thread->lanes[lane].parent) {
-        for (i = 0; i < thread->compaction_count; i++) {
-            const phi__compaction_mark *mark = &thread->compactions[i];
+    for (lane = thread->lanes.active; lane != PHI__LANE_NONE;
+         lane = thread->lanes.at[lane].parent) {
+        for (i = 0; i < thread->ops.compaction_count; i++) {
+            const phi__compaction_mark *mark = &thread->ops.compactions[i];
             if (mark->lane == lane && mark->seq <= limit && mark->seq >= from) from = mark->seq + 1;
         }
-        if (thread->lanes == NULL) break;
-        if (thread->lanes[lane].fork_seq < limit) limit = thread->lanes[lane].fork_seq;
+        if (thread->lanes.at == NULL) break;
+        if (thread->lanes.at[lane].fork_seq < limit) limit = thread->lanes.at[lane].fork_seq;
     }
     return from;
 }
@@ -33930,7 +33958,7 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
 
 /* An answer that stands before a rewrite was measured with what that took out. */
 static bool phi__take_unmeasured(const phi_thread *from, const phi__item *item) {
-    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq;
 }
 
 static bool phi__take_item(phi_thread *thread, const phi_thread *from, const phi__item *item) {
@@ -34023,9 +34051,9 @@ static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
+    size_t *askers = phi__groups_make(thread->log.memory, fold), i, from = fold->count, kept;
     uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     for (i = 0; i < fold->count; i++)
         keep[i] = done && target_bytes > 0 &&
                   ((durable != NULL && durable[i] != 0) ||
@@ -34036,8 +34064,8 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
                                 newest);
     for (i = from; i < fold->count; i++) keep[i] = 1;
     phi__rebase_lead(fold, keep);
-    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->memory, fold->count, askers);
+    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->log.memory, fold->count, askers);
     return done;
 }
 
@@ -34060,16 +34088,16 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
     *usage = before->usage;
-    made->from = before->base;
-    made->to = before->count;
-    made->made_ms = thread->made_ms = before->made_ms;
-    if (before->message_count > kept) made->messages = before->message_count - kept;
+    made->from = before->log.base;
+    made->to = before->log.count;
+    made->made_ms = thread->log.made_ms = before->log.made_ms;
+    if (before->messages.count > kept) made->messages = before->messages.count - kept;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
     entry.of.forgotten = made;
-    thread->base = thread->count = before->count;
+    thread->log.base = thread->log.count = before->log.count;
     thread->restored = before->restored;
     return phi__thread_append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
@@ -34077,8 +34105,9 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
 /* The same lanes, each empty, under the same numbers. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
     uint32_t i, lane;
-    for (i = 1; i < before->lane_count; i++)
-        if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+    for (i = 1; i < before->lanes.count; i++)
+        if (phi__thread_new_lane(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) !=
+            PHI_OK)
             return false;
     return true;
 }
@@ -34089,7 +34118,7 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
     if (done && fold.count > 0)
         done = phi__thread_switch(thread, lane) == PHI_OK &&
                phi__thread_take(thread, before, &fold, NULL);
-    phi__fold_free(before->memory, &fold);
+    phi__fold_free(before->log.memory, &fold);
     return done;
 }
 
@@ -34098,9 +34127,9 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
-    for (i = 0; i < before->lane_count; i++)
-        if (i != before->lane && !phi__rebase_lane(thread, before, i)) return false;
-    return phi__thread_switch(thread, before->lane) == PHI_OK &&
+    for (i = 0; i < before->lanes.count; i++)
+        if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
+    return phi__thread_switch(thread, before->lanes.active) == PHI_OK &&
            phi__thread_take(thread, before, &before->fold, keep);
 }
 
@@ -34178,7 +34207,7 @@ static bool phi__revert_find(phi__reverting *r) {
 
 /* In the log, whatever is shown of it. */
 static bool phi__revert_user_behind(const phi__reverting *r) {
-    return r->thread->last_user > 0 && r->thread->last_user - 1 > r->revert->step;
+    return r->thread->messages.last_user > 0 && r->thread->messages.last_user - 1 > r->revert->step;
 }
 
 /* ---- what is said of it ---- */
@@ -34377,10 +34406,10 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
             return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
                                        (unsigned)i, (unsigned long long)span->from,
                                        (unsigned long long)span->to, (unsigned long long)w->base);
-        if (span->from < w->thread->base)
+        if (span->from < w->thread->log.base)
             return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
                                        (unsigned)i, (unsigned long long)span->from,
-                                       (unsigned long long)w->thread->base);
+                                       (unsigned long long)w->thread->log.base);
         if (i > 0 && span->from <= r->spans[i - 1].to)
             return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
     }
@@ -34453,7 +34482,7 @@ static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *aske
 }
 
 static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
-    phi_memory *memory = w->thread->memory;
+    phi_memory *memory = w->thread->log.memory;
     const phi__fold *fold = w->fold;
     phi_status status = PHI_NO_MEMORY;
     uint8_t *durable = NULL, *fates;
@@ -34483,67 +34512,67 @@ static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint6
 }
 
 PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
-    return thread->op_cap > 0
-               ? phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+    return thread->ops.cap > 0
+               ? phi__rewrite_place(thread->ops.table, thread->ops.cap, phi__hash(op_id, 0), op_id)
                      ->op
                : NULL;
 }
 
 static void phi__rewrite_index(phi_thread *thread, phi__op *op) {
-    phi__op_place *place = phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+    phi__op_place *place = phi__rewrite_place(thread->ops.table, thread->ops.cap, op->id_hash,
                                               phi_str_of(op->rewrite.op_id));
     place->hash = op->id_hash;
     place->op = op;
-    thread->op_count++;
+    thread->ops.count++;
 }
 
 /* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
 static bool phi__rewrite_table(phi_thread *thread, size_t count) {
-    size_t cap = phi__max(thread->op_cap, 8);
+    size_t cap = phi__max(thread->ops.cap, 8);
     phi__op_place *table;
     while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
-    if (cap == thread->op_cap || count == 0) {
-        if (thread->op_cap > 0) memset(thread->op_table, 0, thread->op_cap * sizeof *table);
+    if (cap == thread->ops.cap || count == 0) {
+        if (thread->ops.cap > 0) memset(thread->ops.table, 0, thread->ops.cap * sizeof *table);
     } else {
-        table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+        table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
         if (table == NULL) return false;
-        phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
-        thread->op_table = table;
-        thread->op_cap = cap;
+        phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
+        thread->ops.table = table;
+        thread->ops.cap = cap;
     }
-    thread->op_count = 0;
+    thread->ops.count = 0;
     return true;
 }
 
 /* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
 static bool phi__rewrite_room(phi_thread *thread) {
-    size_t cap = phi__max(phi__mul(thread->op_cap, 2), 8), i, at;
+    size_t cap = phi__max(phi__mul(thread->ops.cap, 2), 8), i, at;
     phi__op_place *table;
-    if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
-    table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if ((thread->ops.count + 1) * 2 <= thread->ops.cap) return true;
+    table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
-    for (i = 0; i < thread->op_cap; i++) {
-        if (thread->op_table[i].op == NULL) continue;
-        at = (size_t)thread->op_table[i].hash & (cap - 1);
+    for (i = 0; i < thread->ops.cap; i++) {
+        if (thread->ops.table[i].op == NULL) continue;
+        at = (size_t)thread->ops.table[i].hash & (cap - 1);
         while (table[at].op != NULL) at = (at + 1) & (cap - 1);
-        table[at] = thread->op_table[i];
+        table[at] = thread->ops.table[i];
     }
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
-    thread->op_table = table;
-    thread->op_cap = cap;
+    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
+    thread->ops.table = table;
+    thread->ops.cap = cap;
     return true;
 }
 
 PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
     size_t n = 0, i;
-    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_REWRITE;
+    for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
     if (!phi__rewrite_table(thread, n)) return false;
-    thread->ops = NULL;
-    for (i = 0; i < thread->held; i++) {
-        phi__op *op = thread->entries[i]->of.op;
-        if (thread->entries[i]->kind != PHI_ENTRY_REWRITE) continue;
-        op->earlier = thread->ops;
-        thread->ops = op;
+    thread->ops.last = NULL;
+    for (i = 0; i < thread->log.held; i++) {
+        phi__op *op = thread->log.entries[i]->of.op;
+        if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
+        op->earlier = thread->ops.last;
+        thread->ops.last = op;
         phi__rewrite_index(thread, op);
     }
     return true;
@@ -34560,20 +34589,20 @@ enum { PHI__MARKS_MOST = 64 };
 static bool phi__rewrite_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
-    if (thread->limit_bytes != 0 && thread->lanes == NULL &&
-        thread->compaction_count == PHI__MARKS_MOST) {
-        memmove(thread->compactions, &thread->compactions[half],
-                half * sizeof *thread->compactions);
-        thread->compaction_count = half;
+    if (thread->log.limit_bytes != 0 && thread->lanes.at == NULL &&
+        thread->ops.compaction_count == PHI__MARKS_MOST) {
+        memmove(thread->ops.compactions, &thread->ops.compactions[half],
+                half * sizeof *thread->ops.compactions);
+        thread->ops.compaction_count = half;
     }
-    grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
-                      phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
-    if (grown != NULL) thread->compactions = (phi__compaction_mark *)grown;
+    grown = phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                      phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
     return grown != NULL;
 }
 
 static void phi__rewrite_mark(phi_thread *thread, const phi__op *op) {
-    phi__compaction_mark *mark = &thread->compactions[thread->compaction_count++];
+    phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
     mark->seq = op->seq;
     mark->lane = op->lane;
 }
@@ -34583,7 +34612,7 @@ PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64
                                        uint64_t to) {
     phi__op *op;
     bool any = false;
-    for (op = thread->ops; op != NULL && op->seq > from; op = op->earlier) {
+    for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
         if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
         op->revoked = any = true;
         op->revoked_at = to;
@@ -34593,19 +34622,19 @@ PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64
 
 PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     size_t i, n = 0;
-    for (i = 0; i < thread->compaction_count; i++) {
-        const phi__compaction_mark *mark = &thread->compactions[i];
+    for (i = 0; i < thread->ops.compaction_count; i++) {
+        const phi__compaction_mark *mark = &thread->ops.compactions[i];
         if (mark->lane != lane || mark->seq < from || mark->seq > to)
-            thread->compactions[n++] = *mark;
+            thread->ops.compactions[n++] = *mark;
     }
-    thread->compaction_count = n;
+    thread->ops.compaction_count = n;
 }
 
 /* Whether the id is that of a rewrite: one that is away is read back. */
 static phi_status phi__rewrite_known(phi_thread *thread, phi_str op_id, bool *known) {
     phi_status status = PHI_OK;
     *known = phi__thread_find_op(thread, op_id) != NULL;
-    if (*known || !phi__hashes_has(&thread->away_ops, phi__hash(op_id, 0))) return PHI_OK;
+    if (*known || !phi__hashes_has(&thread->ops.away, phi__hash(op_id, 0))) return PHI_OK;
     status = phi__thread_recall(thread);
     if (status == PHI_OK) *known = phi__thread_find_op(thread, op_id) != NULL;
     return status;
@@ -34677,10 +34706,10 @@ static bool phi__rewrite_is_made(const char *op_id) {
 
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
-    uint64_t n = thread->count;
+    uint64_t n = thread->log.count;
     do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
-           phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
+           phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(out), 0)));
 }
 
 static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, uint32_t lane,
@@ -34699,7 +34728,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
-    op->segment = thread->current;
+    op->segment = thread->log.current;
     if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
@@ -34727,10 +34756,10 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 }
 
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
-    op->seq = thread->count;
-    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->last_op = op->seq;
-    op->earlier = thread->ops;
-    thread->ops = op;
+    op->seq = thread->log.count;
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
+    op->earlier = thread->ops.last;
+    thread->ops.last = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
     phi__rewrite_index(thread, op);
     if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
@@ -34744,7 +34773,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
     w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
-    w->moves = w->next != thread->lane;
+    w->moves = w->next != thread->lanes.active;
     return w->moves && thread->loading == NULL && w->next != PHI__LANE_NONE
                ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
                : PHI_OK;
@@ -34756,7 +34785,7 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
-        return w->lane != thread->lane ||
+        return w->lane != thread->lanes.active ||
                (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
     if (w->next != PHI__LANE_NONE)
         return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
@@ -34778,7 +34807,7 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
     op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     if (op != NULL) entry = phi__rewrite_entry(thread, op, loop_id, turn_index);
     if (entry == NULL || !phi__rewrite_fold(w, op)) {
-        phi__fold_free(thread->memory, &w->shown);
+        phi__fold_free(thread->log.memory, &w->shown);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
@@ -34810,15 +34839,15 @@ static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     phi_status status;
     target->revoked = true;
-    target->revoked_at = thread->count;
+    target->revoked_at = thread->log.count;
     if (thread->loading != NULL) return phi__load_unapply(thread, target);
-    if (target->lane != thread->lane) return PHI_OK;
-    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
+    if (target->lane != thread->lanes.active) return PHI_OK;
+    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
     if (status != PHI_OK) {
         target->revoked = false;
         return status;
     }
-    phi__fold_free(thread->memory, &thread->fold);
+    phi__fold_free(thread->log.memory, &thread->fold);
     thread->fold = fold;
     return PHI_OK;
 }
@@ -34834,7 +34863,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
         return PHI_NOT_FOUND;
     }
-    later = thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops;
+    later =
+        thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops.last;
     for (; later != target; later = later->earlier)
         if (later->lane == target->lane && !later->revoked &&
             phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
@@ -34874,7 +34904,7 @@ static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_json *root = NULL;
     phi_status status;
     if (w->given->meta == NULL) return PHI_OK;
-    phi_arena_init(&scratch, w->thread->memory, 0);
+    phi_arena_init(&scratch, w->thread->log.memory, 0);
     status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
@@ -34908,12 +34938,13 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     phi_status status = phi__rewrite_check_form(w);
     if (status != PHI_OK) return status;
     w->base = r->has_base || r->base_seq != 0 ? r->base_seq
-              : thread->count > 0             ? (uint64_t)thread->count - 1
+              : thread->log.count > 0         ? (uint64_t)thread->log.count - 1
                                               : 0;
-    if (w->base >= phi__max(thread->count, 1))
+    if (w->base >= phi__max(thread->log.count, 1))
         return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
-                                   (unsigned long long)w->base, (unsigned long long)thread->count);
-    if (thread->count == 0 && r->span_count > 0)
+                                   (unsigned long long)w->base,
+                                   (unsigned long long)thread->log.count);
+    if (thread->log.count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
     if (status != PHI_OK || r->revoke != NULL || r->span_count == 0) return status;
@@ -34921,13 +34952,13 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (thread->loading != NULL) {
         status = phi__load_view(thread, w->lane, &w->fold);
         if (status != PHI_OK) return status;
-    } else if (w->lane != thread->lane) {
+    } else if (w->lane != thread->lanes.active) {
         status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
         if (status != PHI_OK) return status;
         w->fold = &w->made;
     }
     status = phi__rewrite_check_groups(w);
-    phi__fold_free(thread->memory, &w->made);
+    phi__fold_free(thread->log.memory, &w->made);
     return status;
 }
 
@@ -34937,7 +34968,7 @@ static phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *
     memset(&w, 0, sizeof w);
     w.thread = thread;
     w.given = rewrite;
-    w.lane = thread->lane;
+    w.lane = thread->lanes.active;
     w.words = words;
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';
@@ -35053,9 +35084,9 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
     *had = phi__thread_has_loop(thread, loop_id);
     if (*had || !thread->loops.away) return PHI_OK;
     status = phi__thread_recall(thread);
-    for (i = 0; status == PHI_OK && !*had && i < thread->held; i++)
-        *had = thread->entries[i]->kind == PHI_ENTRY_LOOP_START &&
-               phi_str_equal(thread->entries[i]->loop_id, loop_id);
+    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
     return status;
 }
 
@@ -35097,16 +35128,16 @@ static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
 PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     uint64_t from = loops->told_to == reader ? loops->told : 0;
     phi__runs_told to;
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     memset(&to, 0, sizeof to);
     to.saw_fn = saw_fn;
     to.user_data = user_data;
-    while (i > 0 && thread->entries[i - 1]->seq >= from)
-        if (!phi__runs_tell_entry(&to, thread->entries[--i])) return false;
-    loops->told = thread->count;
+    while (i > 0 && thread->log.entries[i - 1]->seq >= from)
+        if (!phi__runs_tell_entry(&to, thread->log.entries[--i])) return false;
+    loops->told = thread->log.count;
     loops->told_to = reader;
     return true;
 }
@@ -35135,8 +35166,8 @@ static uint64_t phi__runs_prompt_hash(phi_str prompt) {
 PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info) {
     info->system_prompt = phi__str("", 0);
-    info->has_system_prompt = thread->prompt_hash != 0 || prompt.len > 0;
-    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->prompt_hash)
+    info->has_system_prompt = thread->loops.prompt_hash != 0 || prompt.len > 0;
+    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->loops.prompt_hash)
         info->has_system_prompt = false;
     return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
 }
@@ -35172,25 +35203,26 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 
 /* Without memory for a smaller table the old one stays. */
 PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;
-    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
+    for (i = 0; i < thread->log.held; i++)
+        n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     while (cap / 2 <= n) cap *= 2;
     if (cap >= loops->cap) return;
-    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return;
-    for (i = n = 0; i < thread->held; i++) {
+    for (i = n = 0; i < thread->log.held; i++) {
         const phi__loop_start *was = NULL;
         phi__loop_start *now;
-        if (thread->entries[i]->kind == PHI_ENTRY_LOOP_START)
-            was = phi__runs_find(thread, thread->entries[i]->loop_id);
+        if (thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START)
+            was = phi__runs_find(thread, thread->log.entries[i]->loop_id);
         if (was == NULL) continue;
         now = phi__runs_place(table, cap, was->hash);
         n += now->hash == 0;
         *now = *was;
     }
-    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
     loops->at = table;
     loops->cap = cap;
     loops->count = n;
@@ -35198,22 +35230,22 @@ PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
 }
 
 PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;
     phi__loop_start *table;
     if (loops->count < loops->cap / 2) return true;
-    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
     for (i = 0; i < loops->cap; i++)
         if (loops->at[i].hash != 0) *phi__runs_place(table, cap, loops->at[i].hash) = loops->at[i];
-    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
     loops->at = table;
     loops->cap = cap;
     return true;
 }
 
 PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__runs_find(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
         uint64_t hash = phi__runs_hash(start->loop_id);
@@ -35223,33 +35255,33 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
     }
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
     if (start->of.loop != NULL && start->of.loop->has_system_prompt)
-        thread->prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
+        thread->loops.prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
     thread->restored = false;
-    thread->started = (phi__entry *)(uintptr_t)start;
+    thread->loops.started = (phi__entry *)(uintptr_t)start;
     phi__thread_drop_undo(thread);
 }
 
 /* ---- what it was before ---- */
 
 PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
-    phi__fold_free(thread->memory, &thread->undo.fold);
+    phi__fold_free(thread->log.memory, &thread->undo.fold);
     memset(&thread->undo, 0, sizeof thread->undo);
 }
 
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
     phi__fold *kept = &thread->undo.fold;
     const phi__fold *fold = &thread->fold;
-    if (!thread->keeps_none || thread->started == NULL || thread->undo.start != 0 ||
-        thread->last_op > thread->started->seq)
+    if (!thread->loops.keeps_none || thread->loops.started == NULL || thread->undo.start != 0 ||
+        thread->ops.last_seq > thread->loops.started->seq)
         return true;
-    if (!phi__fold_room(thread->memory, kept, phi__max(fold->count, 1))) return false;
+    if (!phi__fold_room(thread->log.memory, kept, phi__max(fold->count, 1))) return false;
     if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
     kept->count = fold->count;
     kept->tokens = fold->tokens;
     kept->durable = fold->durable;
     kept->overlaps = fold->overlaps;
-    thread->undo.start = thread->started->seq + 1;
-    thread->undo.lane = thread->lane;
+    thread->undo.start = thread->loops.started->seq + 1;
+    thread->undo.lane = thread->lanes.active;
     return true;
 }
 
@@ -35262,7 +35294,7 @@ static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end)
 }
 
 static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
-    return thread->undo.start == start && thread->undo.lane == thread->lane;
+    return thread->undo.start == start && thread->undo.lane == thread->lanes.active;
 }
 
 /* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
@@ -35272,23 +35304,23 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi__fold fold;
     phi__op *op;
     if (status != PHI_OK ||
-        !phi__thread_roll_back_ops(thread, thread->lane, start - 1, thread->count))
+        !phi__thread_roll_back_ops(thread, thread->lanes.active, start - 1, thread->log.count))
         return status;
-    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
-    for (op = thread->ops; op != NULL && op->seq >= start; op = op->earlier)
-        if (op->revoked && op->revoked_at == thread->count) op->revoked = false;
+    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
+    for (op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
+        if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
     if (status != PHI_OK) return status;
     phi__thread_drop_undo(thread);
     thread->undo.fold = fold;
     thread->undo.start = start;
-    thread->undo.lane = thread->lane;
+    thread->undo.lane = thread->lanes.active;
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
     uint64_t start = phi__runs_start(thread, end);
     if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
-        thread->last_op < start)
+        thread->ops.last_seq < start)
         return PHI_OK;
     if (thread->loading != NULL) return phi__load_roll_back(thread, start);
     return phi__runs_fold_anew(thread, start);
@@ -35299,7 +35331,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
     phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
     if (phi__runs_has_undo(thread, start)) {
-        phi__fold_free(thread->memory, &thread->fold);
+        phi__fold_free(thread->log.memory, &thread->fold);
         thread->fold = thread->undo.fold;
         memset(&thread->undo, 0, sizeof thread->undo);
     }
@@ -35313,13 +35345,13 @@ PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
     if (start != NULL) start->seq = 0;
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
     phi__thread_drop_undo(thread);
-    thread->started = NULL;
+    thread->loops.started = NULL;
 }
 
 PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
     size_t i;
-    for (i = 0; i < thread->held; i++) {
-        const phi__entry *end = thread->entries[i];
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *end = thread->log.entries[i];
         if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
             (void)phi__thread_roll_back_ops(thread, end->lane, (uint64_t)end->ordinal - 1,
                                             end->seq);
@@ -35348,62 +35380,62 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->current->arena; }
+PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->log.current->arena; }
 
 /* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
 static void phi__segment_arena(const phi_thread *thread, phi_arena *arena) {
-    bool limited = thread->limit_bytes != 0;
-    phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = thread->segment_bytes / 2;
+    bool limited = thread->log.limit_bytes != 0;
+    phi_arena_init(arena, thread->log.memory, limited ? thread->log.segment_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = thread->log.segment_bytes / 2;
 }
 
 PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
-    thread->limit_bytes = limit_bytes;
-    thread->segment_bytes =
+    thread->log.limit_bytes = limit_bytes;
+    thread->log.segment_bytes =
         limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
-    phi__segment_arena(thread, &thread->first.arena);
+    phi__segment_arena(thread, &thread->log.first.arena);
 }
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
-    const phi__segment *segment = thread->segments;
-    size_t bytes = phi__arena_taken(&thread->first.arena);
+    const phi__segment *segment = thread->log.segments;
+    size_t bytes = phi__arena_taken(&thread->log.first.arena);
     for (; segment != NULL; segment = segment->older)
         bytes += sizeof *segment + phi__arena_taken(&segment->arena);
     return bytes + phi__about_bytes(thread) +
-           (thread->cap + thread->message_cap) * sizeof *thread->entries +
+           (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
-           thread->op_cap * sizeof *thread->op_table +
+           thread->ops.cap * sizeof *thread->ops.table +
            thread->loops.cap * sizeof *thread->loops.at +
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
 
 static phi__segment *phi__segment_new(phi_thread *thread) {
-    phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
+    phi__segment *segment = (phi__segment *)phi__alloc(thread->log.memory, sizeof *segment);
     if (segment != NULL) phi__segment_arena(thread, &segment->arena);
     return segment;
 }
 
 /* What still goes into the one that is left are renderings of its messages, a few at a time. */
 static void phi__segment_begin(phi_thread *thread, phi__segment *segment) {
-    phi_arena *full = &thread->current->arena;
-    full->most_block_bytes = thread->segment_bytes / PHI__SEGMENT_LATER;
+    phi_arena *full = &thread->log.current->arena;
+    full->most_block_bytes = thread->log.segment_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
-    segment->older = thread->segments;
-    thread->segments = thread->current = segment;
+    segment->older = thread->log.segments;
+    thread->log.segments = thread->log.current = segment;
 }
 
 static void phi__segment_free(phi_thread *thread, phi__segment *segment) {
     phi_arena_free(&segment->arena);
-    phi__free(thread->memory, segment, sizeof *segment);
+    phi__free(thread->log.memory, segment, sizeof *segment);
 }
 
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
    limited, is full, however much is left there. */
 static bool phi__segment_full(const phi_thread *thread) {
-    const phi_arena *arena = &thread->current->arena;
-    size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
-    return bytes >= (thread->limit_bytes != 0 ? 2 : 4) * full ||
+    const phi_arena *arena = &thread->log.current->arena;
+    size_t bytes = phi__arena_taken(arena), full = thread->log.segment_bytes;
+    return bytes >= (thread->log.limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
@@ -35424,39 +35456,41 @@ PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
 /* ---- what stands where ---- */
 
 PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
-    size_t from = 0, to = thread->held;
-    if (seq >= thread->count || seq < thread->base) return NULL;
-    if (phi__thread_whole(thread)) return thread->entries[seq - thread->base];
+    size_t from = 0, to = thread->log.held;
+    if (seq >= thread->log.count || seq < thread->log.base) return NULL;
+    if (phi__thread_whole(thread)) return thread->log.entries[seq - thread->log.base];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (thread->entries[middle]->seq < seq)
+        if (thread->log.entries[middle]->seq < seq)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < thread->held && thread->entries[from]->seq == seq ? thread->entries[from] : NULL;
+    return from < thread->log.held && thread->log.entries[from]->seq == seq
+               ? thread->log.entries[from]
+               : NULL;
 }
 
 PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
-    size_t from = 0, to = thread->held_messages;
-    if (i >= thread->message_count) return NULL;
-    if (thread->held_messages == thread->message_count) return thread->messages[i];
+    size_t from = 0, to = thread->messages.held;
+    if (i >= thread->messages.count) return NULL;
+    if (thread->messages.held == thread->messages.count) return thread->messages.at[i];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (thread->messages[middle]->ordinal < i)
+        if (thread->messages.at[middle]->ordinal < i)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < thread->held_messages && thread->messages[from]->ordinal == i
-               ? thread->messages[from]
+    return from < thread->messages.held && thread->messages.at[from]->ordinal == i
+               ? thread->messages.at[from]
                : NULL;
 }
 
 /* ---- leaving ---- */
 
 PHI__FN void phi__thread_left(phi_thread *thread) {
-    thread->left = true;
+    thread->log.left = true;
     if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
 }
 
@@ -35465,14 +35499,14 @@ PHI__FN void phi__thread_pin(phi__segment *segment) {
 }
 
 PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
-    phi__segment *segment = thread->segments;
+    phi__segment *segment = thread->log.segments;
     size_t i;
-    if (!thread->left || thread->journal == NULL || thread->journal->stored < thread->count)
+    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
         return false;
-    for (thread->first.live = false; segment != NULL; segment = segment->older)
+    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
         segment->live = false;
-    phi__thread_pin(thread->current);
-    if (thread->started != NULL) phi__thread_pin(thread->started->segment);
+    phi__thread_pin(thread->log.current);
+    if (thread->loops.started != NULL) phi__thread_pin(thread->loops.started->segment);
     for (i = 0; i < thread->fold.count; i++)
         phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
     for (i = 0; i < thread->undo.fold.count; i++)
@@ -35491,17 +35525,17 @@ static bool phi__segment_keeps_id(const phi__op *op) {
 static bool phi__segment_note_ops(phi_thread *thread) {
     const phi__op *op;
     size_t n = 0;
-    for (op = thread->ops; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
-    if (!phi__hashes_room(thread->memory, &thread->away_ops, n)) return false;
-    for (op = thread->ops; op != NULL; op = op->earlier)
-        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->away_ops, op->id_hash);
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
     return true;
 }
 
 static bool phi__segment_claim(phi_thread *thread) {
     size_t i, j, k;
-    for (i = 0; i < thread->held; i++) {
-        const phi__entry *entry = thread->entries[i];
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
         const phi_rewrite *r;
         if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
             return false;
@@ -35518,13 +35552,13 @@ static bool phi__segment_claim(phi_thread *thread) {
    list stays. */
 static void phi__segment_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
-    if (thread->limit_bytes == 0) return;
+    if (thread->log.limit_bytes == 0) return;
     memset(&thread->ids, 0, sizeof thread->ids);
     if (phi__segment_claim(thread)) {
-        phi__hashes_free(thread->memory, &before);
+        phi__hashes_free(thread->log.memory, &before);
         return;
     }
-    phi__hashes_free(thread->memory, &thread->ids);
+    phi__hashes_free(thread->log.memory, &thread->ids);
     thread->ids = before;
 }
 
@@ -35548,7 +35582,7 @@ static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries
 }
 
 static void phi__segment_drop_dead(phi_thread *thread) {
-    phi__segment **at = &thread->segments, *segment;
+    phi__segment **at = &thread->log.segments, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
             at = &segment->older;
@@ -35557,21 +35591,21 @@ static void phi__segment_drop_dead(phi_thread *thread) {
         *at = segment->older;
         phi__segment_free(thread, segment);
     }
-    if (!thread->first.live) phi_arena_free(&thread->first.arena);
+    if (!thread->log.first.live) phi_arena_free(&thread->log.first.arena);
 }
 
 PHI__FN void phi__thread_shed_end(phi_thread *thread) {
     if (!phi__segment_note_ops(thread)) return; /* another time */
-    thread->left = false;
-    thread->held = phi__segment_keep(thread->entries, thread->held);
-    thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
+    thread->log.left = false;
+    thread->log.held = phi__segment_keep(thread->log.entries, thread->log.held);
+    thread->messages.held = phi__segment_keep(thread->messages.at, thread->messages.held);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
     phi__thread_shed_loops(thread);
     phi__segment_shed_ids(thread);
-    thread->entries =
-        phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
-    thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
-                                           &thread->message_cap);
+    thread->log.entries = phi__segment_shrink(thread->log.memory, thread->log.entries,
+                                              thread->log.held, &thread->log.cap);
+    thread->messages.at = phi__segment_shrink(thread->log.memory, thread->messages.at,
+                                              thread->messages.held, &thread->messages.cap);
     phi__segment_drop_dead(thread);
 }
 
@@ -35590,9 +35624,9 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 /* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
-    for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
-        const phi__entry *ours = thread->entries[i];
-        const phi__entry *theirs = whole->entries[ours->seq - whole->base];
+    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+        const phi__entry *ours = thread->log.entries[i];
+        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
             ours->ordinal != theirs->ordinal)
             return false;
@@ -35606,11 +35640,11 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     phi__recalling recalling;
     phi_status status;
     phi__segment *segment;
-    phi__thread_init(whole, thread->memory, thread->io);
+    phi__thread_init(whole, thread->log.memory, thread->log.io);
     segment = phi__segment_new(whole); /* one that can be handed over */
     if (segment == NULL) return PHI_NO_MEMORY;
     phi__segment_begin(whole, segment);
-    recalling.end = journal->stored - thread->base;
+    recalling.end = journal->stored - thread->log.base;
     status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
     phi__entry_reader_init(&recalling.reader, whole);
@@ -35618,20 +35652,21 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
                                  &recalling, NULL, NULL, 0);
     phi__entry_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK && (whole->count != journal->stored || whole->base != thread->base ||
-                             !phi__recall_fits(thread, whole)))
+    if (status == PHI_OK &&
+        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
+         !phi__recall_fits(thread, whole)))
         status = PHI_PARSE;
     return status;
 }
 
 /* What is in memory stays as it is; what is away comes from the other. */
 static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
-    size_t n = thread->count - thread->base, at = 0, i;
-    phi__entry **list = (phi__entry **)phi__alloc(thread->memory, phi__mul(n, sizeof *list));
+    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
     for (i = 0; list != NULL && i < n; i++)
-        list[i] = at < thread->held && thread->entries[at]->seq == thread->base + i
-                      ? thread->entries[at++]
-                      : whole->entries[i];
+        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
+                      ? thread->log.entries[at++]
+                      : whole->log.entries[i];
     return list;
 }
 
@@ -35639,7 +35674,7 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
 static void phi__recall_revoked(phi_thread *thread) {
     const phi__op *op;
     phi__op *target;
-    for (op = thread->ops; op != NULL; op = op->earlier) {
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
         if (op->rewrite.revoke == NULL) continue;
         target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
         if (target == NULL) continue;
@@ -35650,30 +35685,30 @@ static void phi__recall_revoked(phi_thread *thread) {
 
 /* Behind the current one, which stays that. */
 static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
-    phi__segment **end = &thread->segments;
+    phi__segment **end = &thread->log.segments;
     while (*end != NULL) end = &(*end)->older;
-    *end = whole->segments;
-    whole->segments = NULL;
+    *end = whole->log.segments;
+    whole->log.segments = NULL;
 }
 
 static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry **before = thread->entries, **list = phi__recall_merge(thread, whole);
-    size_t held = thread->held, cap = thread->cap;
+    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->log.held, cap = thread->log.cap;
     bool done;
     if (list == NULL) return false;
-    thread->entries = list;
-    thread->held = thread->cap = thread->count - thread->base;
-    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lane);
+    thread->log.entries = list;
+    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
     if (!done) {
-        thread->entries = before;
-        thread->held = held;
-        thread->cap = cap;
+        thread->log.entries = before;
+        thread->log.held = held;
+        thread->log.cap = cap;
         (void)phi__thread_index_ops(thread);
-        phi__free(thread->memory, list, (thread->count - thread->base) * sizeof *list);
+        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
         return false;
     }
-    phi__free(thread->memory, before, cap * sizeof *before);
-    phi__hashes_free(thread->memory, &thread->away_ops);
+    phi__free(thread->log.memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
     phi__recall_revoked(thread);
     phi__thread_roll_back_again(thread);
     phi__recall_segments(thread, whole);
@@ -35693,7 +35728,7 @@ PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
                                             phi_status *status) {
     *status = PHI_OK;
-    if (i >= thread->message_count) return NULL;
+    if (i >= thread->messages.count) return NULL;
     if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
     return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
 }
@@ -35752,20 +35787,20 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
-    thread->memory = memory;
-    thread->io = io;
+    thread->log.memory = memory;
+    thread->log.io = io;
     phi__thread_limit(thread, 0);
-    thread->current = &thread->first;
+    thread->log.current = &thread->log.first;
 }
 
 PHI__FN void phi__thread_renew(phi_thread *thread) {
     phi_thread before = *thread;
-    phi__thread_init(thread, before.memory, before.io);
+    phi__thread_init(thread, before.log.memory, before.log.io);
     thread->of_agent = before.of_agent;
-    thread->grown = before.grown;
+    thread->log.grown = before.log.grown;
     thread->rt = before.rt;
     thread->lent = before.lent;
-    phi__thread_limit(thread, before.limit_bytes);
+    phi__thread_limit(thread, before.log.limit_bytes);
 }
 
 PHI__FN void phi__thread_free(phi_thread *thread) {
@@ -35774,51 +35809,53 @@ PHI__FN void phi__thread_free(phi_thread *thread) {
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
     phi__load_drop(thread);
-    phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
-    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
-    for (i = 1; i < thread->lane_count; i++) /* the first one's is static */
-        phi__free(thread->memory, (void *)(uintptr_t)thread->lanes[i].name.at,
-                  thread->lanes[i].name.len + 1);
-    phi__free(thread->memory, thread->lane_table,
-              thread->lane_table_cap * sizeof *thread->lane_table);
-    phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
-    phi__hashes_free(thread->memory, &thread->ids);
-    phi__hashes_free(thread->memory, &thread->away_ops);
-    phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__free(thread->log.memory, thread->log.entries,
+              thread->log.cap * sizeof *thread->log.entries);
+    phi__free(thread->log.memory, thread->messages.at,
+              thread->messages.cap * sizeof *thread->messages.at);
+    for (i = 1; i < thread->lanes.count; i++) /* the first one's is static */
+        phi__free(thread->log.memory, (void *)(uintptr_t)thread->lanes.at[i].name.at,
+                  thread->lanes.at[i].name.len + 1);
+    phi__free(thread->log.memory, thread->lanes.table,
+              thread->lanes.table_cap * sizeof *thread->lanes.table);
+    phi__free(thread->log.memory, thread->lanes.at, thread->lanes.cap * sizeof *thread->lanes.at);
+    phi__hashes_free(thread->log.memory, &thread->ids);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    phi__free(thread->log.memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__about_free(thread);
     phi__thread_drop_undo(thread);
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op_place));
-    phi__free(thread->memory, thread->compactions,
-              thread->compaction_cap * sizeof *thread->compactions);
-    phi__fold_free(thread->memory, &thread->fold);
-    phi_arena_free(&thread->first.arena);
-    while ((segment = thread->segments) != NULL) {
-        thread->segments = segment->older;
+    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof(phi__op_place));
+    phi__free(thread->log.memory, thread->ops.compactions,
+              thread->ops.compaction_cap * sizeof *thread->ops.compactions);
+    phi__fold_free(thread->log.memory, &thread->fold);
+    phi_arena_free(&thread->log.first.arena);
+    while ((segment = thread->log.segments) != NULL) {
+        thread->log.segments = segment->older;
         phi_arena_free(&segment->arena);
-        phi__free(thread->memory, segment, sizeof *segment);
+        phi__free(thread->log.memory, segment, sizeof *segment);
     }
     phi__thread_renew(thread);
 }
 
 PHI__FN int64_t phi__thread_now(const phi_thread *thread) {
-    return thread->io != NULL ? phi__io_wall_ms(thread->io) : 0;
+    return thread->log.io != NULL ? phi__io_wall_ms(thread->log.io) : 0;
 }
 
 PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0) {
-        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->held, n),
-                          sizeof *thread->entries);
+        grown = phi__grow(thread->log.memory, thread->log.entries, &thread->log.cap,
+                          phi__add(thread->log.held, n), sizeof *thread->log.entries);
         if (grown == NULL) return false;
-        thread->entries = (phi__entry **)grown;
+        thread->log.entries = (phi__entry **)grown;
     }
     if (messages == 0) return true;
     if (thread->loading != NULL) return phi__load_message_room(thread, messages);
-    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
-                      phi__add(thread->held_messages, messages), sizeof *thread->messages);
+    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
+                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
     if (grown == NULL) return false;
-    thread->messages = (phi__entry **)grown;
-    return phi__fold_room(thread->memory, &thread->fold, messages);
+    thread->messages.at = (phi__entry **)grown;
+    return phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
 static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
@@ -35832,35 +35869,35 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
 
 /* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
 static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
-    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->started == NULL;
+    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
         if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__thread_discount(&thread->usage, &thread->of_turns);
+            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
         if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
         phi_usage_add(&thread->usage, entry->usage);
     }
     if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
-        memset(&thread->of_turns, 0, sizeof thread->of_turns);
+        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
 }
 
 PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
-        entry->seq = thread->count++;
-        entry->lane = thread->lane;
-        entry->segment = thread->current;
-        thread->entries[thread->held++] = entry;
+        entry->seq = thread->log.count++;
+        entry->lane = thread->lanes.active;
+        entry->segment = thread->log.current;
+        thread->log.entries[thread->log.held++] = entry;
         phi__thread_count_usage(thread, entry);
-        if (thread->made_ms == 0) thread->made_ms = entry->at_ms;
-        thread->changed_ms = entry->at_ms;
+        if (thread->log.made_ms == 0) thread->log.made_ms = entry->at_ms;
+        thread->log.changed_ms = entry->at_ms;
         if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
             phi__load_message(thread, entry);
         else if (entry->kind == PHI_ENTRY_MESSAGE) {
-            entry->ordinal = thread->message_count++;
-            thread->messages[thread->held_messages++] = entry;
-            if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
+            entry->ordinal = thread->messages.count++;
+            thread->messages.at[thread->messages.held++] = entry;
+            if (entry->message->role == PHI_ROLE_USER) thread->messages.last_user = entry->seq + 1;
             phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             phi__thread_loop_ends(thread, entry);
@@ -35963,7 +36000,7 @@ PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
     if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
-    if (!phi__hashes_room(thread->memory, &thread->ids, 1)) return PHI_NO_MEMORY;
+    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
     phi__hashes_add(&thread->ids, hash);
     return PHI_OK;
 }
@@ -36023,7 +36060,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
     phi__entry_reader_free(reader);
-    log->restored = log->count > 0;
+    log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
     phi__journal_close(log); /* what was read of it is not to be stored */
     phi__thread_free(log);
@@ -36063,8 +36100,8 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__buf_text(&text, "{\"phi_thread\":1");
     phi__about_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
-    for (i = 0; i < thread->held && !text.failed; i++) {
-        phi__entry_put(&text, thread, thread->entries[i], &scratch);
+    for (i = 0; i < thread->log.held && !text.failed; i++) {
+        phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }
     phi_arena_free(&scratch);
@@ -36081,7 +36118,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->count > 0 || thread->user != NULL) return PHI_MISUSE;
+    if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
     phi__entry_reader_init(&reader, thread);
     (void)phi__text_line(&json, &line);
     status = phi__text_header(&reader, line);
@@ -36194,7 +36231,7 @@ static uint64_t phi__truncate_before(const phi__truncation *t) {
 static const char *phi__truncate_meta(const phi_thread *thread, const phi__item *item) {
     const phi__op *op;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
-    for (op = thread->ops; op != NULL; op = op->earlier) {
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
         const phi_rewrite *r = &op->rewrite;
         if (r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 && r->meta != NULL &&
             r->spans[0].messages == item->message &&
@@ -36349,7 +36386,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     memset(&rewrite, 0, sizeof rewrite);
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
-    phi_arena_init(&scratch, t->thread->memory, 0);
+    phi_arena_init(&scratch, t->thread->log.memory, 0);
     rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
     done = rewrite.spans != NULL &&
            phi__thread_rewrite(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
@@ -36360,16 +36397,16 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
 static bool phi__truncate_blocks(phi__truncation *t) {
     phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->memory, fold), i;
+    size_t *askers = phi__groups_make(thread->log.memory, fold), i;
     uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     if (done) {
         for (i = 0; i < fold->count; i++) t->blocks[i].up = i;
         phi__truncate_look(t);
         phi__truncate_weigh(t, askers, durable);
     }
-    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->memory, fold->count, askers);
+    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->log.memory, fold->count, askers);
     return done;
 }
 
@@ -36383,13 +36420,13 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
     memset(&t, 0, sizeof t);
     t.thread = thread;
     t.counter = counter;
-    t.blocks = (phi__truncate_block *)phi__alloc(thread->memory, bytes);
+    t.blocks = (phi__truncate_block *)phi__alloc(thread->log.memory, bytes);
     done = t.blocks != NULL && phi__truncate_blocks(&t);
     if (done && phi__truncate_plan(&t, target_tokens)) {
         done = phi__truncate_do(&t, loop_id, turn_index);
         if (done) *removed = (size_t)t.removed;
     }
-    phi__free(thread->memory, t.blocks, t.blocks != NULL ? bytes : 0);
+    phi__free(thread->log.memory, t.blocks, t.blocks != NULL ? bytes : 0);
     return done;
 }
 #undef PHI__TRUNCATE_META
@@ -36404,7 +36441,7 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 /* ---- entries ---- */
 
 static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    const phi__lane *lane = thread->lanes != NULL ? &thread->lanes[entry->lane] : NULL;
+    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
     if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
     out->parent_lane = phi__thread_lane_name(thread, lane->parent);
     out->fork_seq = lane->fork_seq;
@@ -36447,17 +36484,17 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
 }
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
-    return thread != NULL ? (thread)->count : 0;
+    return thread != NULL ? (thread)->log.count : 0;
 }
 
 PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
-    return thread != NULL ? (thread)->base : 0;
+    return thread != NULL ? (thread)->log.base : 0;
 }
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     phi_status status = PHI_OK;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= thread->count || seq < thread->base) return PHI_NOT_FOUND;
+    if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
     if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
     if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
     return status;
@@ -36477,9 +36514,9 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
     size_t i, n;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
         return PHI_BAD_ARG;
-    if (to > thread->count) to = thread->count;
+    if (to > thread->log.count) to = thread->log.count;
     if (from > to) from = to;
-    if (from < to && from < thread->base) return PHI_NOT_FOUND;
+    if (from < to && from < thread->log.base) return PHI_NOT_FOUND;
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
@@ -36494,7 +36531,7 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 static bool phi__view_is_json(const phi_thread *log, phi_str json, phi_status *status) {
     phi_arena scratch;
     phi_json *root = NULL;
-    phi_arena_init(&scratch, log->memory, 0);
+    phi_arena_init(&scratch, log->log.memory, 0);
     *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     return *status == PHI_OK;
@@ -36550,7 +36587,7 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != thread->count) return PHI_STALE;
+    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
     status = phi__view_check(thread, messages, count);
     if (status != PHI_OK) return status;
     if (!phi__thread_roll(thread, NULL) || !phi__view_settle(thread, messages[0].role))
@@ -36561,7 +36598,7 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    if (seq != NULL) *seq = thread->count - count;
+    if (seq != NULL) *seq = thread->log.count - count;
     return PHI_OK;
 }
 
@@ -36587,7 +36624,7 @@ PHI__FN phi_status phi__thread_note(phi_thread *log, const char *kind, phi_str j
     entry->kind = PHI_ENTRY_NOTE;
     entry->at_ms = phi__thread_now(log);
     entry->of.note = note;
-    if (seq != NULL) *seq = log->count;
+    if (seq != NULL) *seq = log->log.count;
     phi__thread_attach(log, entry, 1);
     return PHI_OK;
 }
@@ -36631,13 +36668,13 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     uint32_t at;
     bool done;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lane;
+    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
-    phi__fold_free(thread->memory, &made);
+    phi__fold_free(thread->log.memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -38008,11 +38045,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x9fe150c1
+#if PHI__IMP_LOOP != 0xc8ace5d5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x9fe150c1
+#define PHI__IMP_LOOP 0xc8ace5d5
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40613,11 +40650,11 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
 /* With a tape, a step in which nothing but this tool has added to the log is no empty one. */
 static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
     const phi__agent *agent = call->run->agent; /* it stays until the step's end */
-    size_t count = agent->thread->count;
+    size_t count = agent->thread->log.count;
     uint32_t gen = call->gen;
     phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
     phi__call_flow(call, gen, flow);
-    if (rt->tape != NULL && agent->slot != NULL && agent->thread->count != count)
+    if (rt->tape != NULL && agent->slot != NULL && agent->thread->log.count != count)
         rt->tape->ops->fired(rt->tape);
 }
 
@@ -40758,7 +40795,7 @@ PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     if (heard == NULL) return false;
     run->heard = heard;
     heard += run->heard_count++;
-    heard->seq = run->agent->thread->count - 1;
+    heard->seq = run->agent->thread->log.count - 1;
     heard->input = input;
     return true;
 }
@@ -41285,8 +41322,8 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
     job->request.agent = phi__agent_handle(agent);
     job->request.config = *config;
     job->request.target_tokens = target;
-    job->lane = agent->thread->lane;
-    job->base_seq = agent->thread->count - 1;
+    job->lane = agent->thread->lanes.active;
+    job->base_seq = agent->thread->log.count - 1;
     agent->compacting = job;
     if (phi__compactor_view(agent, job))
         job->started =
@@ -41418,7 +41455,7 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
     status = agent->compactor.poll(agent->compactor.user_data, agent->compacting->job, &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
-    if (status == PHI_OK && agent->compacting->lane == agent->thread->lane)
+    if (status == PHI_OK && agent->compacting->lane == agent->thread->lanes.active)
         status = phi__compactor_take(run, agent->compacting, &made);
     else
         status = PHI_NOT_FOUND;
@@ -41547,10 +41584,11 @@ PHI__FN bool phi__context_pin(phi__run *run) {
     phi_arena_init(&scratch, &run->agent->memory, 0);
     done = phi__places_init(&listed, &scratch, run->listed_count);
     for (i = 0; done && i < run->listed_count; i++) phi__places_add(&listed, run->listed[i], i);
-    for (i = 0; done && i < thread->held; i++)
-        if (thread->entries[i]->kind == PHI_ENTRY_MESSAGE)
-            phi__context_pin_at(&listed, thread->entries[i]->message, thread->entries[i]->segment);
-    for (op = done ? thread->ops : NULL; op != NULL; op = op->earlier)
+    for (i = 0; done && i < thread->log.held; i++)
+        if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
+            phi__context_pin_at(&listed, thread->log.entries[i]->message,
+                                thread->log.entries[i]->segment);
+    for (op = done ? thread->ops.last : NULL; op != NULL; op = op->earlier)
         for (i = 0; i < op->rewrite.span_count; i++)
             for (j = 0; j < op->rewrite.spans[i].message_count; j++)
                 phi__context_pin_at(&listed, &op->rewrite.spans[i].messages[j], op->segment);
@@ -41815,7 +41853,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
     phi__thread *thread = run->agent->thread;
     phi_arena *room;
     phi_arena_mark mark;
-    size_t count = thread->count;
+    size_t count = thread->log.count;
     phi__entry *first = NULL;
     bool named;
     if (!phi__thread_roll(thread, NULL)) return false;
@@ -41826,13 +41864,13 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__draft_remember(run)) {
         phi__thread_attach(thread, first, 1);
-        run->first_message = run->told_messages = thread->message_count;
+        run->first_message = run->told_messages = thread->messages.count;
         return true;
     }
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->session, run->agent->segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
-    if (thread->count == count) phi_arena_reset(room, mark);
+    if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
 }
 
@@ -41848,7 +41886,7 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return NULL;
-    entries[0] = *before->started;
+    entries[0] = *before->loops.started;
     entries[0].of.loop = info;
     for (i = 0; i < n; i++) {
         phi_message message = *run->prompts[i].message;
@@ -41878,7 +41916,7 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     if (run->prompts != NULL) run->prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
     phi__thread_attach(thread, entries, 1);
-    run->first_message = run->told_messages = thread->message_count;
+    run->first_message = run->told_messages = thread->messages.count;
     return true;
 }
 
@@ -42762,7 +42800,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         return false;
     }
     thread->user = run;
-    thread->keeps_none = before.keeps_none;
+    thread->loops.keeps_none = before.loops.keeps_none;
     phi__forget_responses(agent);
     if (keep == NULL)
         phi__caching_carry(agent, &before.fold);
@@ -42841,7 +42879,7 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */
 static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
     size_t bytes = phi__thread_bytes(agent->thread);
-    return agent->thread->held > 1 && bytes > phi__forget_room(agent, bytes, halves);
+    return agent->thread->log.held > 1 && bytes > phi__forget_room(agent, bytes, halves);
 }
 
 /* ---- shared ---- */
@@ -43355,7 +43393,7 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
     hook.seq = run->agent->rt->events.seq;
     hook.loop_id = run->loop_id;
     hook.turn_index = run->turn_index;
-    hook.message_count = run->agent->thread->message_count;
+    hook.message_count = run->agent->thread->messages.count;
     return hook;
 }
 
@@ -44013,7 +44051,7 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     const phi_token_counter *counter = phi__agent_counter(run->agent);
     const phi__thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
-    uint64_t changed = thread->last_op; /* in any lane: they are few */
+    uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
     uint64_t sum, overhead;
     phi_tracker tracker;
@@ -45090,7 +45128,7 @@ static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrit
     phi_str kept = {"", 0};
     phi_rewrite told = *rewrite;
     bool named = told.op_id != NULL && told.op_id[0] != '\0';
-    if (status == PHI_OK && !named) told.op_id = agent->thread->ops->rewrite.op_id;
+    if (status == PHI_OK && !named) told.op_id = agent->thread->ops.last->rewrite.op_id;
     if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
@@ -45280,9 +45318,9 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
 PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread) {
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     while (i-- > 0) {
-        const phi__entry *entry = thread->entries[i];
+        const phi__entry *entry = thread->log.entries[i];
         if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
             continue;
         return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
@@ -45320,10 +45358,10 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
 /* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
 static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->held_messages;
-    for (; i > 0 && thread->messages[i - 1]->ordinal >= run->first_message; i--)
-        if (thread->messages[i - 1]->message->role == PHI_ROLE_ASSISTANT)
-            return thread->messages[i - 1];
+    size_t i = thread->messages.held;
+    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->first_message; i--)
+        if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
+            return thread->messages.at[i - 1];
     return NULL;
 }
 
@@ -45332,7 +45370,7 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->message = last != NULL ? last->message : NULL;
     response->message_in = last != NULL ? last->segment : NULL;
     response->loop_id = run->loop_id;
-    response->rest_in = run->agent->thread->current; /* where the run's last words are */
+    response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
     response->usage = run->usage;
     response->cost = run->cost;
@@ -45501,7 +45539,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
-    agent->thread->keeps_none = agent->keep == PHI_KEEP_NONE;
+    agent->thread->loops.keeps_none = agent->keep == PHI_KEEP_NONE;
     phi__run_show_state(agent, true);
     phi__run_wake(run);
 }
@@ -46585,7 +46623,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_THREAD_UPDATED;
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
-    event.message_count = thread->message_count;
+    event.message_count = thread->messages.count;
     event.usage = usage;
     (void)phi__emit(run->agent, &event, NULL, 0);
 }
@@ -46597,7 +46635,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
     while (journal != last &&
            (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_GREW)) != NULL) {
         phi__thread *thread = journal->thread;
-        if (phi__stored_write(thread, false) && journal->stored < thread->count)
+        if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
             phi__journal_list(thread, PHI__JOURNAL_GREW);
         if (phi__step_spent(rt)) return;
     }
@@ -46617,17 +46655,17 @@ static bool phi__stored_unseen(const phi__thread *thread) {
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->held_messages;
+    size_t i = thread->messages.held;
     for (; run->reply != NULL && i > 0; i--)
-        if (thread->messages[i - 1]->message == run->reply) return thread->messages[i - 1];
+        if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
     return NULL;
 }
 
 /* The beginning of the turn under way: what its tools wish goes by it. */
 static void phi__stored_pin_turn(const phi__thread *thread) {
-    size_t i = thread->held;
-    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__thread_pin(thread->entries[i - 1]->segment);
+    size_t i = thread->log.held;
+    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    if (i > 0) phi__thread_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
@@ -46668,7 +46706,7 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
            (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
         phi__thread *thread = journal->thread;
         phi__stored_shed(thread);
-        if (thread->left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
+        if (thread->log.left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
     }
 }
 
@@ -46745,9 +46783,9 @@ static phi__state phi__thaw_state_of(size_t i) {
 
 /* The entry that began the run. */
 static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     while (i > 0) {
-        const phi__entry *entry = thread->entries[--i];
+        const phi__entry *entry = thread->log.entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
             return NULL;
         if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
@@ -47003,8 +47041,8 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     run->usage = phi__message_get_usage(phi_json_get(node, "usage"));
     run->turn_usage = phi__message_get_usage(phi_json_path(node, "turn.usage"));
     run->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (run->first_message > agent->thread->message_count ||
-        run->told_messages > agent->thread->message_count ||
+    if (run->first_message > agent->thread->messages.count ||
+        run->told_messages > agent->thread->messages.count ||
         (unsigned)run->trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
@@ -47212,7 +47250,7 @@ static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || r
    one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    while (run->told_messages < thread->message_count) {
+    while (run->told_messages < thread->messages.count) {
         const phi_message *message = phi__thread_message(thread, run->told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->told_messages++;
@@ -47327,7 +47365,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     kept = phi__thread_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
         return PHI__RUN_LOST;
-    run->told_messages = run->agent->thread->message_count;
+    run->told_messages = run->agent->thread->messages.count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
 
@@ -47496,7 +47534,7 @@ PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
     run->turn_index++;
-    run->told_messages = run->agent->thread->message_count;
+    run->told_messages = run->agent->thread->messages.count;
     return next;
 }
 
@@ -47568,12 +47606,12 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
         event.source = phi__str("", 0);
-    if (thread->message_count > run->first_message) {
-        const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
+    if (thread->messages.count > run->first_message) {
+        const phi__entry *last = phi__thread_message(thread, thread->messages.count - 1);
         event.message = last != NULL ? last->message : NULL;
     }
     event.first_message = run->first_message;
-    event.message_count = thread->message_count - run->first_message;
+    event.message_count = thread->messages.count - run->first_message;
     return event;
 }
 
@@ -47771,9 +47809,9 @@ PHI__FN void phi__wishes_free(phi__run *run) {
 /* The entry that began the turn. */
 static uint64_t phi__wishes_turn(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->held;
-    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    return i > 0 ? thread->entries[i - 1]->seq : 0;
+    size_t i = thread->log.held;
+    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    return i > 0 ? thread->log.entries[i - 1]->seq : 0;
 }
 
 static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
@@ -47909,7 +47947,7 @@ PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *re
     phi_content *content;
     size_t n = result->content_count;
     if (!phi__agent_has_tools(run->agent)->names_steps) return result;
-    (void)phi__step_label(run->agent->thread->count, label);
+    (void)phi__step_label(run->agent->thread->log.count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (named == NULL || content == NULL) return NULL;
@@ -48355,11 +48393,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x5496189c
+#if PHI__IMP_AGENT != 0xefecc901
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x5496189c
+#define PHI__IMP_AGENT 0xefecc901
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -49609,7 +49647,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi__thread_limit(&agent->own, agent->memory_limit);
     agent->own.of_agent = true;
     agent->own.rt = rt;
-    agent->own.grown = &rt->grown;
+    agent->own.log.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__forget_word(agent) && phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
@@ -49742,9 +49780,9 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 /* ---- going on where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
-    size_t i = thread->held; /* it was read just now: nothing is away */
+    size_t i = thread->log.held; /* it was read just now: nothing is away */
     while (i > 0)
-        if (thread->entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->entries[i];
+        if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
     return NULL;
 }
 
@@ -49753,7 +49791,8 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     const phi__thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
-    for (i = 0; i < thread->held; i++) loops += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
+    for (i = 0; i < thread->log.held; i++)
+        loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     if (loops > agent->loops) agent->loops = loops;
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
@@ -50208,7 +50247,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     phi__thread_init(thread, &lent->memory, rt->io);
     thread->lent = lent;
     thread->rt = rt;
-    thread->grown = &rt->grown;
+    thread->log.grown = &rt->grown;
     lent->next = rt->threads;
     if (rt->threads != NULL) rt->threads->lent->prev = thread;
     rt->threads = thread;
@@ -50246,12 +50285,13 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__thread_cut(thread, thread->lane, at_seq, &at, &any);
-    if (status == PHI_OK && any) status = phi__fold_at(thread, thread->lane, at, &fold, &shown);
+    status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    if (status == PHI_OK && any)
+        status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         status = phi__about_forked(made, (phi_thread *)(uintptr_t)thread, any ? at : UINT64_MAX);
-    phi__fold_free(thread->memory, &fold);
+    phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
     (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
@@ -50260,7 +50300,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
 }
 
 PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
-    return thread != NULL ? thread->message_count : 0;
+    return thread != NULL ? thread->messages.count : 0;
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
@@ -50603,22 +50643,22 @@ static void phi__ej_start(phi__event_writer *w) {
 /* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
    none. Its messages follow, on its lane, which need not be the active one any more. */
 static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     while (i > 0) {
-        const phi__entry *entry = thread->entries[--i];
+        const phi__entry *entry = thread->log.entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, event->loop_id))
             return i;
     }
-    return thread->held;
+    return thread->log.held;
 }
 
 /* Messages of the run that are in memory: written, where w is given. How many. */
 static size_t phi__ej_said(const phi__thread *thread, const phi_event *event,
                            phi__event_writer *w) {
     size_t i = phi__ej_run(thread, event), n = 0;
-    uint32_t lane = i < thread->held ? thread->entries[i]->lane : 0;
-    for (; i < thread->held && n < event->message_count; i++) {
-        const phi__entry *entry = thread->entries[i];
+    uint32_t lane = i < thread->log.held ? thread->log.entries[i]->lane : 0;
+    for (; i < thread->log.held && n < event->message_count; i++) {
+        const phi__entry *entry = thread->log.entries[i];
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane ||
             entry->ordinal < event->first_message)
             continue;
@@ -50665,14 +50705,14 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
     const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
-    size_t at = thread->held;
+    size_t at = thread->log.held;
     uint32_t lane;
     if (w->event->message == NULL) return;
-    while (at > 0 && thread->entries[at - 1]->message != w->event->message) at--;
+    while (at > 0 && thread->log.entries[at - 1]->message != w->event->message) at--;
     if (at == 0) return;
-    lane = thread->entries[at - 1]->lane;
-    for (; at < thread->held; at++) {
-        const phi__entry *entry = thread->entries[at];
+    lane = thread->log.entries[at - 1]->lane;
+    for (; at < thread->log.held; at++) {
+        const phi__entry *entry = thread->log.entries[at];
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane) continue;
         if (entry->message->role != PHI_ROLE_TOOL_RESULT) break;
         phi__ej_bare(w, entry->message);
@@ -51856,7 +51896,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
 
 PHI_API size_t phi_message_count(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->thread->message_count : 0;
+    return agent != NULL ? agent->thread->messages.count : 0;
 }
 
 PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
@@ -51919,9 +51959,9 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');
-    for (i = 0; i < agent->thread->message_count && !buf.failed; i++) {
+    for (i = 0; i < agent->thread->messages.count && !buf.failed; i++) {
         phi__json_put_comma(&buf);
-        phi__message_put(&buf, agent->thread->messages[i]->message, &scratch);
+        phi__message_put(&buf, agent->thread->messages.at[i]->message, &scratch);
     }
     phi__buf_char(&buf, ']');
     phi_arena_free(&scratch);
@@ -51971,7 +52011,7 @@ static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before,
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
         store != NULL ? phi__journal_open(thread, store, id, NULL, words, words_size) : PHI_OK;
-    if (status == PHI_OK && thread->count > 0) {
+    if (status == PHI_OK && thread->log.count > 0) {
         (void)snprintf(words, words_size, "the store has it already");
         return PHI_MISUSE;
     }
@@ -52997,7 +53037,7 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
     phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
     uint64_t loops = phi__snap_get_u64(root, "loops");
     phi_status status = PHI_MISUSE;
-    if (agent->thread->count == 0)
+    if (agent->thread->log.count == 0)
         status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
     else
         (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",
@@ -53233,7 +53273,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi__thread *thread = writer->thread;
-    const phi__entry *entry = phi__thread_message(thread, thread->message_count - 1);
+    const phi__entry *entry = phi__thread_message(thread, thread->messages.count - 1);
     const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;
     size_t i;
@@ -53299,7 +53339,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     rewrite.spans = s->spans;
     rewrite.span_count = s->span_count;
     rewrite.written = &s->written;
-    if (status == PHI_OK && agent->thread->lane != s->lane) {
+    if (status == PHI_OK && agent->thread->lanes.active != s->lane) {
         status = PHI_STALE;
         words = PHI__LIT("the lane was switched meanwhile");
     }
@@ -53543,8 +53583,8 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
     s->spans = (phi_span *)phi__arena_zero(&writer->arena, sizeof *s->spans);
     if (status != PHI_OK || s->spans == NULL) return PHI_NO_MEMORY;
     s->asked_for = true;
-    s->base_seq = agent->thread->count - 1;
-    s->lane = agent->thread->lane;
+    s->base_seq = agent->thread->log.count - 1;
+    s->lane = agent->thread->lanes.active;
     s->span_count = 1;
     s->spans[0].from = from;
     s->spans[0].to = to;

@@ -226,7 +226,7 @@ static double cold_us(phi_thread *thread, phi_memory *memory) {
     policy.max_input_tokens = PHI_POLICY_UNLIMITED;
     phi_arena_init(&arena, memory, 65536);
     began = now_us();
-    must(phi__fold_lane(thread, thread->lane, UINT64_MAX, &view.fold) == PHI_OK);
+    must(phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &view.fold) == PHI_OK);
     must(project_now(&view, &arena, &policy) == ENTRIES);
     began = now_us() - began;
     phi__fold_free(memory, &view.fold);
@@ -264,7 +264,7 @@ static void bench_cold(void) {
     phi__thread_init(&thread, &memory, NULL);
     for (i = 0; i < ENTRIES / 4; i++) append_turn(&thread, i);
     for (i = 0; i < ENTRIES; i++)
-        must(phi_message_to_json(thread.entries[i]->message, &arena, &texts[i]) == PHI_OK);
+        must(phi_message_to_json(thread.log.entries[i]->message, &arena, &texts[i]) == PHI_OK);
     for (i = 0; i < ROUNDS; i++) {
         cold[i] = cold_us(&thread, &memory);
         parse[i] = parse_us(texts, &memory);

@@ -226,7 +226,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi__thread_limit(&agent->own, agent->memory_limit);
     agent->own.of_agent = true;
     agent->own.rt = rt;
-    agent->own.grown = &rt->grown;
+    agent->own.log.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
     if (phi__forget_word(agent) && phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);

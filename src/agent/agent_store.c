@@ -6,9 +6,9 @@
 /* ---- going on where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
-    size_t i = thread->held; /* it was read just now: nothing is away */
+    size_t i = thread->log.held; /* it was read just now: nothing is away */
     while (i > 0)
-        if (thread->entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->entries[i];
+        if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
     return NULL;
 }
 
@@ -17,7 +17,8 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     const phi__thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
-    for (i = 0; i < thread->held; i++) loops += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
+    for (i = 0; i < thread->log.held; i++)
+        loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     if (loops > agent->loops) agent->loops = loops;
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }

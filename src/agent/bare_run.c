@@ -167,7 +167,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     phi__thread_init(thread, &lent->memory, rt->io);
     thread->lent = lent;
     thread->rt = rt;
-    thread->grown = &rt->grown;
+    thread->log.grown = &rt->grown;
     lent->next = rt->threads;
     if (rt->threads != NULL) rt->threads->lent->prev = thread;
     rt->threads = thread;
@@ -205,12 +205,13 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__thread_cut(thread, thread->lane, at_seq, &at, &any);
-    if (status == PHI_OK && any) status = phi__fold_at(thread, thread->lane, at, &fold, &shown);
+    status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    if (status == PHI_OK && any)
+        status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
         status = phi__about_forked(made, (phi_thread *)(uintptr_t)thread, any ? at : UINT64_MAX);
-    phi__fold_free(thread->memory, &fold);
+    phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
     (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
@@ -219,7 +220,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
 }
 
 PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
-    return thread != NULL ? thread->message_count : 0;
+    return thread != NULL ? thread->messages.count : 0;
 }
 
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {

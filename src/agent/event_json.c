@@ -231,22 +231,22 @@ static void phi__ej_start(phi__event_writer *w) {
 /* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
    none. Its messages follow, on its lane, which need not be the active one any more. */
 static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     while (i > 0) {
-        const phi__entry *entry = thread->entries[--i];
+        const phi__entry *entry = thread->log.entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, event->loop_id))
             return i;
     }
-    return thread->held;
+    return thread->log.held;
 }
 
 /* Messages of the run that are in memory: written, where w is given. How many. */
 static size_t phi__ej_said(const phi__thread *thread, const phi_event *event,
                            phi__event_writer *w) {
     size_t i = phi__ej_run(thread, event), n = 0;
-    uint32_t lane = i < thread->held ? thread->entries[i]->lane : 0;
-    for (; i < thread->held && n < event->message_count; i++) {
-        const phi__entry *entry = thread->entries[i];
+    uint32_t lane = i < thread->log.held ? thread->log.entries[i]->lane : 0;
+    for (; i < thread->log.held && n < event->message_count; i++) {
+        const phi__entry *entry = thread->log.entries[i];
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane ||
             entry->ordinal < event->first_message)
             continue;
@@ -293,14 +293,14 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
     const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
-    size_t at = thread->held;
+    size_t at = thread->log.held;
     uint32_t lane;
     if (w->event->message == NULL) return;
-    while (at > 0 && thread->entries[at - 1]->message != w->event->message) at--;
+    while (at > 0 && thread->log.entries[at - 1]->message != w->event->message) at--;
     if (at == 0) return;
-    lane = thread->entries[at - 1]->lane;
-    for (; at < thread->held; at++) {
-        const phi__entry *entry = thread->entries[at];
+    lane = thread->log.entries[at - 1]->lane;
+    for (; at < thread->log.held; at++) {
+        const phi__entry *entry = thread->log.entries[at];
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->lane != lane) continue;
         if (entry->message->role != PHI_ROLE_TOOL_RESULT) break;
         phi__ej_bare(w, entry->message);

@@ -191,7 +191,7 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
 
 PHI_API size_t phi_message_count(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->thread->message_count : 0;
+    return agent != NULL ? agent->thread->messages.count : 0;
 }
 
 PHI_API const phi_message *phi_message_at(phi_agent handle, size_t i) {
@@ -254,9 +254,9 @@ PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_char(&buf, '[');
-    for (i = 0; i < agent->thread->message_count && !buf.failed; i++) {
+    for (i = 0; i < agent->thread->messages.count && !buf.failed; i++) {
         phi__json_put_comma(&buf);
-        phi__message_put(&buf, agent->thread->messages[i]->message, &scratch);
+        phi__message_put(&buf, agent->thread->messages.at[i]->message, &scratch);
     }
     phi__buf_char(&buf, ']');
     phi_arena_free(&scratch);

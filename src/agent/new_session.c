@@ -19,7 +19,7 @@ static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before,
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
         store != NULL ? phi__journal_open(thread, store, id, NULL, words, words_size) : PHI_OK;
-    if (status == PHI_OK && thread->count > 0) {
+    if (status == PHI_OK && thread->log.count > 0) {
         (void)snprintf(words, words_size, "the store has it already");
         return PHI_MISUSE;
     }

@@ -163,7 +163,7 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
     phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
     uint64_t loops = phi__snap_get_u64(root, "loops");
     phi_status status = PHI_MISUSE;
-    if (agent->thread->count == 0)
+    if (agent->thread->log.count == 0)
         status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
     else
         (void)snprintf(words, words_size, "the store has thread \"%.128s\" already",

@@ -143,7 +143,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi__thread *thread = writer->thread;
-    const phi__entry *entry = phi__thread_message(thread, thread->message_count - 1);
+    const phi__entry *entry = phi__thread_message(thread, thread->messages.count - 1);
     const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;
     size_t i;
@@ -209,7 +209,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     rewrite.spans = s->spans;
     rewrite.span_count = s->span_count;
     rewrite.written = &s->written;
-    if (status == PHI_OK && agent->thread->lane != s->lane) {
+    if (status == PHI_OK && agent->thread->lanes.active != s->lane) {
         status = PHI_STALE;
         words = PHI__LIT("the lane was switched meanwhile");
     }
@@ -453,8 +453,8 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
     s->spans = (phi_span *)phi__arena_zero(&writer->arena, sizeof *s->spans);
     if (status != PHI_OK || s->spans == NULL) return PHI_NO_MEMORY;
     s->asked_for = true;
-    s->base_seq = agent->thread->count - 1;
-    s->lane = agent->thread->lane;
+    s->base_seq = agent->thread->log.count - 1;
+    s->lane = agent->thread->lanes.active;
     s->span_count = 1;
     s->spans[0].from = from;
     s->spans[0].to = to;

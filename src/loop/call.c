@@ -482,11 +482,11 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
 /* With a tape, a step in which nothing but this tool has added to the log is no empty one. */
 static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
     const phi__agent *agent = call->run->agent; /* it stays until the step's end */
-    size_t count = agent->thread->count;
+    size_t count = agent->thread->log.count;
     uint32_t gen = call->gen;
     phi_flow flow = call->tool->step(call->tool->user_data, phi__call_handle(call));
     phi__call_flow(call, gen, flow);
-    if (rt->tape != NULL && agent->slot != NULL && agent->thread->count != count)
+    if (rt->tape != NULL && agent->slot != NULL && agent->thread->log.count != count)
         rt->tape->ops->fired(rt->tape);
 }
 

@@ -19,7 +19,7 @@ PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     if (heard == NULL) return false;
     run->heard = heard;
     heard += run->heard_count++;
-    heard->seq = run->agent->thread->count - 1;
+    heard->seq = run->agent->thread->log.count - 1;
     heard->input = input;
     return true;
 }

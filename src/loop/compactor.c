@@ -51,8 +51,8 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
     job->request.agent = phi__agent_handle(agent);
     job->request.config = *config;
     job->request.target_tokens = target;
-    job->lane = agent->thread->lane;
-    job->base_seq = agent->thread->count - 1;
+    job->lane = agent->thread->lanes.active;
+    job->base_seq = agent->thread->log.count - 1;
     agent->compacting = job;
     if (phi__compactor_view(agent, job))
         job->started =
@@ -184,7 +184,7 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
     status = agent->compactor.poll(agent->compactor.user_data, agent->compacting->job, &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
-    if (status == PHI_OK && agent->compacting->lane == agent->thread->lane)
+    if (status == PHI_OK && agent->compacting->lane == agent->thread->lanes.active)
         status = phi__compactor_take(run, agent->compacting, &made);
     else
         status = PHI_NOT_FOUND;

@@ -119,10 +119,11 @@ PHI__FN bool phi__context_pin(phi__run *run) {
     phi_arena_init(&scratch, &run->agent->memory, 0);
     done = phi__places_init(&listed, &scratch, run->listed_count);
     for (i = 0; done && i < run->listed_count; i++) phi__places_add(&listed, run->listed[i], i);
-    for (i = 0; done && i < thread->held; i++)
-        if (thread->entries[i]->kind == PHI_ENTRY_MESSAGE)
-            phi__context_pin_at(&listed, thread->entries[i]->message, thread->entries[i]->segment);
-    for (op = done ? thread->ops : NULL; op != NULL; op = op->earlier)
+    for (i = 0; done && i < thread->log.held; i++)
+        if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
+            phi__context_pin_at(&listed, thread->log.entries[i]->message,
+                                thread->log.entries[i]->segment);
+    for (op = done ? thread->ops.last : NULL; op != NULL; op = op->earlier)
         for (i = 0; i < op->rewrite.span_count; i++)
             for (j = 0; j < op->rewrite.spans[i].message_count; j++)
                 phi__context_pin_at(&listed, &op->rewrite.spans[i].messages[j], op->segment);

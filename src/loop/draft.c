@@ -116,7 +116,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
     phi__thread *thread = run->agent->thread;
     phi_arena *room;
     phi_arena_mark mark;
-    size_t count = thread->count;
+    size_t count = thread->log.count;
     phi__entry *first = NULL;
     bool named;
     if (!phi__thread_roll(thread, NULL)) return false;
@@ -127,13 +127,13 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__draft_remember(run)) {
         phi__thread_attach(thread, first, 1);
-        run->first_message = run->told_messages = thread->message_count;
+        run->first_message = run->told_messages = thread->messages.count;
         return true;
     }
     if (named && order->loop_id.len == 0)
         phi__session_undo(run->agent->session, run->agent->segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
-    if (thread->count == count) phi_arena_reset(room, mark);
+    if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
 }
 
@@ -149,7 +149,7 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return NULL;
-    entries[0] = *before->started;
+    entries[0] = *before->loops.started;
     entries[0].of.loop = info;
     for (i = 0; i < n; i++) {
         phi_message message = *run->prompts[i].message;
@@ -179,6 +179,6 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     if (run->prompts != NULL) run->prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
     phi__thread_attach(thread, entries, 1);
-    run->first_message = run->told_messages = thread->message_count;
+    run->first_message = run->told_messages = thread->messages.count;
     return true;
 }

@@ -72,7 +72,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         return false;
     }
     thread->user = run;
-    thread->keeps_none = before.keeps_none;
+    thread->loops.keeps_none = before.loops.keeps_none;
     phi__forget_responses(agent);
     if (keep == NULL)
         phi__caching_carry(agent, &before.fold);
@@ -151,7 +151,7 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */
 static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
     size_t bytes = phi__thread_bytes(agent->thread);
-    return agent->thread->held > 1 && bytes > phi__forget_room(agent, bytes, halves);
+    return agent->thread->log.held > 1 && bytes > phi__forget_room(agent, bytes, halves);
 }
 
 /* ---- shared ---- */

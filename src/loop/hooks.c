@@ -118,7 +118,7 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
     hook.seq = run->agent->rt->events.seq;
     hook.loop_id = run->loop_id;
     hook.turn_index = run->turn_index;
-    hook.message_count = run->agent->thread->message_count;
+    hook.message_count = run->agent->thread->messages.count;
     return hook;
 }
 

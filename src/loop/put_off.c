@@ -37,7 +37,7 @@ static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrit
     phi_str kept = {"", 0};
     phi_rewrite told = *rewrite;
     bool named = told.op_id != NULL && told.op_id[0] != '\0';
-    if (status == PHI_OK && !named) told.op_id = agent->thread->ops->rewrite.op_id;
+    if (status == PHI_OK && !named) told.op_id = agent->thread->ops.last->rewrite.op_id;
     if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;

@@ -45,9 +45,9 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
 PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread) {
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     while (i-- > 0) {
-        const phi__entry *entry = thread->entries[i];
+        const phi__entry *entry = thread->log.entries[i];
         if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
             continue;
         return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;

@@ -7,10 +7,10 @@
 /* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
 static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->held_messages;
-    for (; i > 0 && thread->messages[i - 1]->ordinal >= run->first_message; i--)
-        if (thread->messages[i - 1]->message->role == PHI_ROLE_ASSISTANT)
-            return thread->messages[i - 1];
+    size_t i = thread->messages.held;
+    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->first_message; i--)
+        if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
+            return thread->messages.at[i - 1];
     return NULL;
 }
 
@@ -19,7 +19,7 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->message = last != NULL ? last->message : NULL;
     response->message_in = last != NULL ? last->segment : NULL;
     response->loop_id = run->loop_id;
-    response->rest_in = run->agent->thread->current; /* where the run's last words are */
+    response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
     response->usage = run->usage;
     response->cost = run->cost;

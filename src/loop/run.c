@@ -94,7 +94,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
-    agent->thread->keeps_none = agent->keep == PHI_KEEP_NONE;
+    agent->thread->loops.keeps_none = agent->keep == PHI_KEEP_NONE;
     phi__run_show_state(agent, true);
     phi__run_wake(run);
 }

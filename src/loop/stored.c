@@ -55,7 +55,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_THREAD_UPDATED;
     event.text = phi__str(thread->journal->id, thread->journal->id_len);
-    event.message_count = thread->message_count;
+    event.message_count = thread->messages.count;
     event.usage = usage;
     (void)phi__emit(run->agent, &event, NULL, 0);
 }
@@ -67,7 +67,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
     while (journal != last &&
            (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_GREW)) != NULL) {
         phi__thread *thread = journal->thread;
-        if (phi__stored_write(thread, false) && journal->stored < thread->count)
+        if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
             phi__journal_list(thread, PHI__JOURNAL_GREW);
         if (phi__step_spent(rt)) return;
     }
@@ -87,17 +87,17 @@ static bool phi__stored_unseen(const phi__thread *thread) {
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->held_messages;
+    size_t i = thread->messages.held;
     for (; run->reply != NULL && i > 0; i--)
-        if (thread->messages[i - 1]->message == run->reply) return thread->messages[i - 1];
+        if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
     return NULL;
 }
 
 /* The beginning of the turn under way: what its tools wish goes by it. */
 static void phi__stored_pin_turn(const phi__thread *thread) {
-    size_t i = thread->held;
-    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__thread_pin(thread->entries[i - 1]->segment);
+    size_t i = thread->log.held;
+    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    if (i > 0) phi__thread_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
@@ -138,6 +138,6 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
            (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
         phi__thread *thread = journal->thread;
         phi__stored_shed(thread);
-        if (thread->left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
+        if (thread->log.left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
     }
 }

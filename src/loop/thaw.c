@@ -72,9 +72,9 @@ static phi__state phi__thaw_state_of(size_t i) {
 
 /* The entry that began the run. */
 static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     while (i > 0) {
-        const phi__entry *entry = thread->entries[--i];
+        const phi__entry *entry = thread->log.entries[--i];
         if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
             return NULL;
         if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
@@ -330,8 +330,8 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     run->usage = phi__message_get_usage(phi_json_get(node, "usage"));
     run->turn_usage = phi__message_get_usage(phi_json_path(node, "turn.usage"));
     run->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (run->first_message > agent->thread->message_count ||
-        run->told_messages > agent->thread->message_count ||
+    if (run->first_message > agent->thread->messages.count ||
+        run->told_messages > agent->thread->messages.count ||
         (unsigned)run->trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;

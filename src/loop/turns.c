@@ -20,7 +20,7 @@ static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || r
    one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    while (run->told_messages < thread->message_count) {
+    while (run->told_messages < thread->messages.count) {
         const phi_message *message = phi__thread_message(thread, run->told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->told_messages++;
@@ -135,7 +135,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     kept = phi__thread_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
         return PHI__RUN_LOST;
-    run->told_messages = run->agent->thread->message_count;
+    run->told_messages = run->agent->thread->messages.count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
 
@@ -304,7 +304,7 @@ PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
     run->turn_index++;
-    run->told_messages = run->agent->thread->message_count;
+    run->told_messages = run->agent->thread->messages.count;
     return next;
 }
 
@@ -376,12 +376,12 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
         event.source = phi__str("", 0);
-    if (thread->message_count > run->first_message) {
-        const phi__entry *last = phi__thread_message(thread, thread->message_count - 1);
+    if (thread->messages.count > run->first_message) {
+        const phi__entry *last = phi__thread_message(thread, thread->messages.count - 1);
         event.message = last != NULL ? last->message : NULL;
     }
     event.first_message = run->first_message;
-    event.message_count = thread->message_count - run->first_message;
+    event.message_count = thread->messages.count - run->first_message;
     return event;
 }
 

@@ -24,9 +24,9 @@ PHI__FN void phi__wishes_free(phi__run *run) {
 /* The entry that began the turn. */
 static uint64_t phi__wishes_turn(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    size_t i = thread->held;
-    while (i > 0 && thread->entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    return i > 0 ? thread->entries[i - 1]->seq : 0;
+    size_t i = thread->log.held;
+    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    return i > 0 ? thread->log.entries[i - 1]->seq : 0;
 }
 
 static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
@@ -162,7 +162,7 @@ PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *re
     phi_content *content;
     size_t n = result->content_count;
     if (!phi__agent_has_tools(run->agent)->names_steps) return result;
-    (void)phi__step_label(run->agent->thread->count, label);
+    (void)phi__step_label(run->agent->thread->log.count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (named == NULL || content == NULL) return NULL;

@@ -13,14 +13,14 @@
 
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id) {
     if (thread->id.at != NULL)
-        phi__free(thread->memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
+        phi__free(thread->log.memory, (void *)(uintptr_t)thread->id.at, thread->id.len + 1);
     thread->id = id;
 }
 
 static void phi__about_drop(phi_thread *thread, phi__about *about) {
     if (about == NULL) return;
     phi_arena_free(&about->arena);
-    phi__free(thread->memory, about, sizeof *about);
+    phi__free(thread->log.memory, about, sizeof *about);
 }
 
 PHI__FN void phi__about_free(phi_thread *thread) {
@@ -42,9 +42,9 @@ static phi_thread_info phi__about_info(const phi_thread *thread) {
 }
 
 static phi__about *phi__about_copy(phi_thread *thread, const phi_thread_info *info) {
-    phi__about *about = (phi__about *)phi__alloc(thread->memory, sizeof *about);
+    phi__about *about = (phi__about *)phi__alloc(thread->log.memory, sizeof *about);
     if (about == NULL) return NULL;
-    phi_arena_init(&about->arena, thread->memory, 0);
+    phi_arena_init(&about->arena, thread->log.memory, 0);
     about->info = *info;
     if (phi__arena_str(&about->arena, info->title, &about->info.title) &&
         phi__arena_str(&about->arena, info->metadata, &about->info.metadata) &&
@@ -68,7 +68,7 @@ static phi_str phi__about_known_id(const phi_thread *thread) {
 }
 
 static bool phi__about_set_id(phi_thread *thread, phi_str id) {
-    char *copy = (char *)phi__alloc(thread->memory, phi__add(id.len, 1));
+    char *copy = (char *)phi__alloc(thread->log.memory, phi__add(id.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, id.at, id.len);
     phi__about_name(thread, phi__str(copy, id.len));
@@ -79,7 +79,7 @@ PHI__FN phi_str phi__about_id(phi_thread *thread) {
     unsigned char random[16] = {0};
     char made[PHI__UUID_SIZE];
     if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
-    if (thread->io != NULL) phi__io_random(thread->io, random, sizeof random);
+    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
     phi__uuid(random, made);
     return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
@@ -104,7 +104,7 @@ PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head)
 static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
     phi_status status = PHI_NO_MEMORY;
     phi__buf json;
-    phi__buf_init(&json, thread->memory);
+    phi__buf_init(&json, thread->log.memory);
     phi__buf_char(&json, '{');
     phi__about_put_str(&json, "title", info->title);
     phi__about_put_str(&json, "metadata", info->metadata);
@@ -113,9 +113,9 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
         phi__json_put_key(&json, PHI__LIT("forked_at"));
         phi__json_put_u64(&json, info->forked_at);
     }
-    if (thread->made_ms != 0) {
+    if (thread->log.made_ms != 0) {
         phi__json_put_key(&json, PHI__LIT("made"));
-        phi__json_put_i64(&json, thread->made_ms);
+        phi__json_put_i64(&json, thread->log.made_ms);
     }
     phi__buf_char(&json, '}');
     if (!json.failed) status = phi__thread_note(thread, PHI_NOTE_THREAD, phi__buf_str(&json), NULL);
@@ -128,14 +128,14 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_json *root = NULL;
     phi_arena scratch;
     phi_status status;
-    phi_arena_init(&scratch, thread->memory, 0);
+    phi_arena_init(&scratch, thread->log.memory, 0);
     status = phi_json_parse(&scratch, note, PHI_JSON_BORROW, &root, NULL);
     info.title = phi_json_str(phi_json_get(root, "title"), "");
     info.metadata = phi_json_str(phi_json_get(root, "metadata"), "");
     info.forked_from = phi_json_str(phi_json_get(root, "forked_from"), "");
     info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
-    thread->made_ms = phi_json_int(phi_json_get(root, "made"), thread->made_ms);
+    thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), thread->log.made_ms);
     if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
@@ -148,7 +148,7 @@ PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint6
     info.forked_from = phi__about_id(from);
     info.forked_at = at;
     if (info.forked_from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
-    thread->made_ms = phi__thread_now(thread);
+    thread->log.made_ms = phi__thread_now(thread);
     return phi__about_note(thread, &thread->about->info);
 }
 
@@ -157,7 +157,7 @@ static bool phi__about_says(const phi_thread_info *info) {
 }
 
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before) {
-    thread->made_ms = before->made_ms;
+    thread->log.made_ms = before->log.made_ms;
     return before->about == NULL || !phi__about_says(&before->about->info) ||
            phi__about_note(thread, &before->about->info) == PHI_OK;
 }
@@ -179,8 +179,8 @@ PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out)
     if (id.len == 0) return PHI_NO_MEMORY;
     *out = phi__about_info(thread);
     out->id = id;
-    out->made_ms = thread->made_ms;
-    out->changed_ms = thread->changed_ms;
+    out->made_ms = thread->log.made_ms;
+    out->changed_ms = thread->log.changed_ms;
     return PHI_OK;
 }
 
@@ -210,7 +210,7 @@ static phi_status phi__about_is_object(const phi_thread *log, phi_str json) {
     phi_arena scratch;
     phi_status status;
     if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, log->memory, 0);
+    phi_arena_init(&scratch, log->log.memory, 0);
     status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
     phi_arena_free(&scratch);
@@ -235,7 +235,7 @@ PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t s
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
     status = phi__thread_recall(thread);
     if (status != PHI_OK) return status;
-    for (i = seq < thread->count ? seq + 1 : thread->count; i > thread->base; i--) {
+    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
         const phi__entry *entry = phi__thread_at(thread, i - 1);
         if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
             !entry->of.loop->has_system_prompt)

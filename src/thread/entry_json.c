@@ -279,7 +279,7 @@ static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
 }
 
 static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
-    const phi__lane *lane = &thread->lanes[entry->lane];
+    const phi__lane *lane = &thread->lanes.at[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
     phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
     phi__entry_put_u64(out, "fork_seq", lane->fork_seq);

@@ -70,7 +70,7 @@ static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) 
 PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
     memset(reader, 0, sizeof *reader);
     reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->memory, PHI__ENTRY_SCRATCH);
+    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
 }
 
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
@@ -344,16 +344,16 @@ static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json
     phi_forgotten *forgotten =
         (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
     entry->of.forgotten = forgotten;
     forgotten->from = phi__entry_get_u64(root, "from");
-    forgotten->to = thread->count;
+    forgotten->to = thread->log.count;
     if (forgotten->from > forgotten->to)
         return phi__entry_bad(r, "forgotten: from is past the entry itself");
     forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
     forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
     forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
-    forgotten->made_ms = thread->made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
     return phi__entry_read_usage(r, root, entry);
 }
 
@@ -540,15 +540,17 @@ static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *roo
         if (from == PHI__LANE_NONE)
             return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
                                   parent.at);
-        if (fork_seq >= thread->count || fork_seq < thread->base)
+        if (fork_seq >= thread->log.count || fork_seq < thread->log.base)
             return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
-                                  (unsigned long long)fork_seq, (unsigned long long)thread->count);
+                                  (unsigned long long)fork_seq,
+                                  (unsigned long long)thread->log.count);
     }
     return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
 }
 
 static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
-    if (lane == r->thread->lane) return phi__entry_bad(r, "the lane is the active one already");
+    if (lane == r->thread->lanes.active)
+        return phi__entry_bad(r, "the lane is the active one already");
     return phi__thread_switch(r->thread, lane);
 }
 
@@ -556,8 +558,8 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* Where a log begins: at 0, or behind what it has forgotten. */
 static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
-    if (kind != PHI_ENTRY_FORGOTTEN || thread->count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
-    thread->base = thread->count = (size_t)seq;
+    if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
+    thread->log.base = thread->log.count = (size_t)seq;
     if (thread->journal != NULL) thread->journal->stored = seq;
 }
 
@@ -568,8 +570,8 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
     *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
-    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->count)
-        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->count);
+    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
     if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
     if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
         return phi__entry_bad(r, "turn is larger than there are turns");
@@ -577,7 +579,7 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
     if (*kind == PHI_ENTRY_LANE) return PHI_OK;
     if (*lane == PHI__LANE_NONE)
         return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
-    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lane)
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
         return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
                               name.at);
     return PHI_OK;
@@ -605,7 +607,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     else
         status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
-    entry = thread->entries[thread->held - 1];
+    entry = thread->log.entries[thread->log.held - 1];
     entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
     entry->loop_id = loop_id;
     entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
@@ -614,11 +616,11 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
 
 /* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
-    phi__io *io = reader->thread->io;
+    phi__io *io = reader->thread->log.io;
     phi_status status;
-    reader->thread->io = NULL;
+    reader->thread->log.io = NULL;
     status = phi__entry_read_tree(reader, root);
-    reader->thread->io = io;
+    reader->thread->log.io = io;
     return status;
 }
 

@@ -208,8 +208,8 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
     memset(&f, 0, sizeof f);
     f.in = fold;
     f.op = op;
-    if (!phi__groups_durable(thread->memory, fold, &f.durable)) return false;
-    if (phi__fold_room(thread->memory, &f.out,
+    if (!phi__groups_durable(thread->log.memory, fold, &f.durable)) return false;
+    if (phi__fold_room(thread->log.memory, &f.out,
                        phi__max(phi__add(fold->count, op->message_count), 1))) {
         f.out.tokens = fold->tokens;
         f.out.durable = fold->durable;
@@ -217,9 +217,9 @@ static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi_
         for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
         while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
     }
-    phi__free(thread->memory, f.durable, f.durable != NULL ? fold->count : 0);
+    phi__free(thread->log.memory, f.durable, f.durable != NULL ? fold->count : 0);
     if (f.out.items == NULL) return false;
-    phi__fold_free(thread->memory, fold);
+    phi__fold_free(thread->log.memory, fold);
     *fold = f.out;
     return true;
 }
@@ -229,7 +229,7 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
     if (op->rewrite.span_count == 0) return true;
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
         return phi__fold_compaction(thread, fold, op);
-    if (!phi__fold_room(thread->memory, fold, phi__max(op->message_count, 1))) return false;
+    if (!phi__fold_room(thread->log.memory, fold, phi__max(op->message_count, 1))) return false;
     for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
         message -= op->rewrite.spans[i - 1].message_count;
         phi__fold_put_span(fold, op, i - 1, message);
@@ -254,19 +254,20 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 /* ---- a whole lane ---- */
 
 PHI__FN size_t phi__thread_lanes(const phi_thread *thread) {
-    return phi__max(thread->lane_count, 1);
+    return phi__max(thread->lanes.count, 1);
 }
 
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     phi__limit *limits = (phi__limit *)phi__alloc(
-        thread->memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
+        thread->log.memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
     while (limits != NULL && lane != PHI__LANE_NONE) {
         limits[lane].any = true;
         limits[lane].seq = upto;
-        if (thread->lanes == NULL) break;
-        if (thread->lanes[lane].parent != PHI__LANE_NONE && upto > thread->lanes[lane].fork_seq)
-            upto = thread->lanes[lane].fork_seq;
-        lane = thread->lanes[lane].parent;
+        if (thread->lanes.at == NULL) break;
+        if (thread->lanes.at[lane].parent != PHI__LANE_NONE &&
+            upto > thread->lanes.at[lane].fork_seq)
+            upto = thread->lanes.at[lane].fork_seq;
+        lane = thread->lanes.at[lane].parent;
     }
     return limits;
 }
@@ -275,7 +276,7 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
                             phi__entry *entry) {
     phi__op *op;
     if (entry->kind == PHI_ENTRY_MESSAGE) {
-        if (!phi__fold_room(thread->memory, fold, 1)) return false;
+        if (!phi__fold_room(thread->log.memory, fold, 1)) return false;
         phi__fold_message(fold, entry);
     } else if (entry->kind == PHI_ENTRY_LOOP_END) {
         if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
@@ -301,19 +302,19 @@ PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint6
     bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
-    if (status == PHI_OK && upto < thread->base) status = PHI_NOT_FOUND;
+    if (status == PHI_OK && upto < thread->log.base) status = PHI_NOT_FOUND;
     if (status != PHI_OK) return status;
     limits = phi__fold_limits(thread, lane, upto);
     done = limits != NULL;
-    for (i = 0; done && i < thread->held && thread->entries[i]->seq <= upto; i++) {
-        phi__entry *entry = thread->entries[i];
+    for (i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
+        phi__entry *entry = thread->log.entries[i];
         const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
         if (limit->any && entry->seq <= limit->seq)
             done = phi__fold_entry(thread, limits, fold, entry);
     }
-    phi__free(thread->memory, limits,
+    phi__free(thread->log.memory, limits,
               limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
-    if (!done) phi__fold_free(thread->memory, fold);
+    if (!done) phi__fold_free(thread->log.memory, fold);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -321,7 +322,7 @@ PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_
                                 phi__fold *made, const phi__fold **out) {
     memset(made, 0, sizeof *made);
     *out = made;
-    if (lane != thread->lane || (upto != UINT64_MAX && upto + 1 < thread->count))
+    if (lane != thread->lanes.active || (upto != UINT64_MAX && upto + 1 < thread->log.count))
         return phi__fold_lane(thread, lane, upto, made);
     *out = &thread->fold;
     return PHI_OK;

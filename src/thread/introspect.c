@@ -4,7 +4,7 @@
 #include "thread/thread_in.h"
 #include "wire/hash_in.h"
 
-static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->memory; }
+static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
 
 static bool phi__introspect_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;

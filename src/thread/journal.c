@@ -30,7 +30,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
 
 PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why) {
     phi__journal *journal = thread->journal;
-    phi__grown *grown = thread->grown;
+    phi__grown *grown = thread->log.grown;
     if (journal == NULL || grown == NULL || journal->listed[why]) return;
     journal->listed[why] = true;
     journal->next[why] = NULL;
@@ -65,14 +65,14 @@ PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why)
 
 /* Less where memory is short: then a part of the limit must do. */
 static size_t phi__journal_batch_bytes(const phi_thread *thread) {
-    if (thread->limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
-    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->limit_bytes / PHI__JOURNAL_LIMIT_PART);
+    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
 /* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
    none for it, and gets some only once it is written. */
 static phi_memory *phi__journal_memory(const phi_thread *thread) {
-    return thread->memory->parent != NULL ? thread->memory->parent : thread->memory;
+    return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
 }
 
 /* The texts of the next entries one behind the other, and how long each is. */
@@ -80,7 +80,7 @@ static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_
     size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
     phi_arena scratch;
     phi_arena_init(&scratch, phi__journal_memory(thread), 0);
-    while (n < PHI__JOURNAL_BATCH && from + n < thread->count && !text->failed &&
+    while (n < PHI__JOURNAL_BATCH && from + n < thread->log.count && !text->failed &&
            text->len < most) {
         size_t before = text->len;
         phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
@@ -103,8 +103,8 @@ typedef struct phi__journal_match {
 static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     phi__journal_match *match = (phi__journal_match *)ctx;
     phi_thread *thread = match->thread;
-    seq += thread->base;
-    if (seq != thread->journal->stored || seq >= thread->count) return PHI_STALE;
+    seq += thread->log.base;
+    if (seq != thread->journal->stored || seq >= thread->log.count) return PHI_STALE;
     phi__buf_clear(&match->text);
     phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
     if (match->text.failed) return PHI_NO_MEMORY;
@@ -122,7 +122,7 @@ static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t 
     match.thread = thread;
     phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
     phi__buf_init(&match.text, phi__journal_memory(thread));
-    status = journal->store.read(journal->store.user_data, journal->id, before - thread->base,
+    status = journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
                                  phi__journal_same, &match, NULL, words, words_size);
     phi__buf_free(&match.text);
     phi_arena_free(&match.scratch);
@@ -137,14 +137,14 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
     phi_status status = PHI_NO_MEMORY;
     phi__buf text;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    if (journal == NULL || journal->stored == thread->count) return PHI_OK;
+    if (journal == NULL || journal->stored == thread->log.count) return PHI_OK;
     phi__buf_init(&text, phi__journal_memory(thread));
     n = phi__journal_texts(thread, &text, lens);
     if (!text.failed) {
         for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
-        status =
-            journal->store.append(journal->store.user_data, journal->id,
-                                  journal->stored - thread->base, entries, n, words, words_size);
+        status = journal->store.append(journal->store.user_data, journal->id,
+                                       journal->stored - thread->log.base, entries, n, words,
+                                       words_size);
     }
     phi__buf_free(&text);
     if (status == PHI_OK) journal->stored += n;
@@ -156,7 +156,8 @@ PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t wo
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
     phi_status status = PHI_OK;
     if (words != NULL && words_size > 0) words[0] = '\0';
-    while (status == PHI_OK && thread->journal != NULL && thread->journal->stored < thread->count)
+    while (status == PHI_OK && thread->journal != NULL &&
+           thread->journal->stored < thread->log.count)
         status = phi__journal_batch(thread, words, words_size);
     return status;
 }
@@ -190,7 +191,7 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     phi__journal_load load;
     phi_status status;
     memset(&load, 0, sizeof load);
-    load.was_empty = thread->count == 0;
+    load.was_empty = thread->log.count == 0;
     if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
     phi__entry_reader_init(&load.reader, thread);
     status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
@@ -201,23 +202,23 @@ static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *wo
     if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
     if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
     if (!load.was_empty) return status;
-    thread->restored = thread->count > 0;
-    if (status == PHI_OK) journal->stored = thread->count;
+    thread->restored = thread->log.count > 0;
+    if (status == PHI_OK) journal->stored = thread->log.count;
     return status;
 }
 
 /* ---- beginning and end ---- */
 
 static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
-    phi__journal *journal = (phi__journal *)phi__alloc(thread->memory, sizeof *journal);
+    phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
     if (journal == NULL) return NULL;
     journal->store = *store;
     journal->thread = thread;
-    journal->stored = thread->base; /* what is forgotten is in no store */
+    journal->stored = thread->log.base; /* what is forgotten is in no store */
     journal->id_len = strlen(id);
-    journal->id = (char *)phi__alloc(thread->memory, journal->id_len + 1);
+    journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
     if (journal->id == NULL) {
-        phi__free(thread->memory, journal, sizeof *journal);
+        phi__free(thread->log.memory, journal, sizeof *journal);
         return NULL;
     }
     memcpy(journal->id, id, journal->id_len);
@@ -227,12 +228,12 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    if (thread->grown != NULL) {
-        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_GREW);
-        phi__journal_unlist(thread->grown, journal, PHI__JOURNAL_LEAVES);
+    if (thread->log.grown != NULL) {
+        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_GREW);
+        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_LEAVES);
     }
-    if (journal->id != NULL) phi__free(thread->memory, journal->id, journal->id_len + 1);
-    phi__free(thread->memory, journal, sizeof *journal);
+    if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
+    phi__free(thread->log.memory, journal, sizeof *journal);
 }
 
 static void phi__journal_unlock(const phi__journal *journal) {
@@ -263,7 +264,7 @@ static phi_status phi__journal_check(const phi_thread *thread, const phi_store *
 
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size) {
-    bool empty = thread->count == 0;
+    bool empty = thread->log.count == 0;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (torn != NULL) *torn = 0;
@@ -284,9 +285,9 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
-        if (thread->grown != NULL)
-            phi__journal_unlist(thread->grown, thread->journal, PHI__JOURNAL_GREW);
-        if (thread->left) phi__thread_left(thread);
+        if (thread->log.grown != NULL)
+            phi__journal_unlist(thread->log.grown, thread->journal, PHI__JOURNAL_GREW);
+        if (thread->log.left) phi__thread_left(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);

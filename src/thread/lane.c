@@ -6,8 +6,8 @@
 #include "wire/hash_in.h"
 
 PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane) {
-    if (thread->lanes == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
-    return lane < thread->lane_count ? thread->lanes[lane].name : phi__str("", 0);
+    if (thread->lanes.at == NULL) return lane == 0 ? PHI__LIT(PHI_LANE_DEFAULT) : phi__str("", 0);
+    return lane < thread->lanes.count ? thread->lanes.at[lane].name : phi__str("", 0);
 }
 
 enum { PHI__LANE_FEW = 8 }; /* up to so many are looked through */
@@ -23,25 +23,26 @@ static uint32_t *phi__lane_place(const phi_thread *thread, uint32_t *table, size
 
 /* Room in the table for one more lane. False: no memory. */
 static bool phi__lane_index_room(phi_thread *thread) {
-    size_t cap = phi__max(thread->lane_table_cap * 2, 4 * PHI__LANE_FEW);
+    size_t cap = phi__max(thread->lanes.table_cap * 2, 4 * PHI__LANE_FEW);
     uint32_t *table, i;
-    if (thread->lane_count < PHI__LANE_FEW || thread->lane_count < thread->lane_table_cap / 2)
+    if (thread->lanes.count < PHI__LANE_FEW || thread->lanes.count < thread->lanes.table_cap / 2)
         return true;
-    table = (uint32_t *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    table = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
-    for (i = 0; i < thread->lane_count; i++)
-        *phi__lane_place(thread, table, cap, thread->lanes[i].name) = i + 1;
-    phi__free(thread->memory, thread->lane_table, thread->lane_table_cap * sizeof *table);
-    thread->lane_table = table;
-    thread->lane_table_cap = cap;
+    for (i = 0; i < thread->lanes.count; i++)
+        *phi__lane_place(thread, table, cap, thread->lanes.at[i].name) = i + 1;
+    phi__free(thread->log.memory, thread->lanes.table, thread->lanes.table_cap * sizeof *table);
+    thread->lanes.table = table;
+    thread->lanes.table_cap = cap;
     return true;
 }
 
 PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
     uint32_t i;
-    if (phi_str_equal(phi__thread_lane_name(thread, thread->lane), name)) return thread->lane;
-    if (thread->lane_table != NULL) {
-        i = *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, name);
+    if (phi_str_equal(phi__thread_lane_name(thread, thread->lanes.active), name))
+        return thread->lanes.active;
+    if (thread->lanes.table != NULL) {
+        i = *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, name);
         return i != 0 ? i - 1 : (uint32_t)PHI__LANE_NONE;
     }
     for (i = 0; i < phi__thread_lanes(thread); i++)
@@ -50,18 +51,19 @@ PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name) {
 }
 
 static bool phi__lane_table(phi_thread *thread) {
-    size_t cap = thread->lane_cap;
-    phi__lane *lanes = (phi__lane *)phi__grow(
-        thread->memory, thread->lanes, &cap, phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
+    size_t cap = thread->lanes.cap;
+    phi__lane *lanes =
+        (phi__lane *)phi__grow(thread->log.memory, thread->lanes.at, &cap,
+                               phi__add(phi__thread_lanes(thread), 1), sizeof *lanes);
     if (lanes == NULL || cap > PHI__LANE_NONE) return false;
-    if (thread->lanes == NULL) {
+    if (thread->lanes.at == NULL) {
         memset(&lanes[0], 0, sizeof lanes[0]);
         lanes[0].name = PHI__LIT(PHI_LANE_DEFAULT);
         lanes[0].parent = PHI__LANE_NONE;
-        thread->lane_count = 1;
+        thread->lanes.count = 1;
     }
-    thread->lanes = lanes;
-    thread->lane_cap = (uint32_t)cap;
+    thread->lanes.at = lanes;
+    thread->lanes.cap = (uint32_t)cap;
     return true;
 }
 
@@ -86,25 +88,25 @@ static void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_ki
 /* Its entry, and room for `more` behind it; NULL: no memory, and nothing changed. */
 static phi__entry *phi__lane_begin(phi_thread *thread, phi_str name, uint32_t parent,
                                    uint64_t fork_seq, size_t more) {
-    char *copy = (char *)phi__alloc(thread->memory, phi__add(name.len, 1));
+    char *copy = (char *)phi__alloc(thread->log.memory, phi__add(name.len, 1));
     phi__entry *entries = NULL;
     phi__lane *made;
     if (copy != NULL && phi__lane_table(thread) && phi__lane_index_room(thread))
         entries = phi__lane_entries(thread, 1 + more);
     if (entries == NULL) {
-        phi__free(thread->memory, copy, copy != NULL ? name.len + 1 : 0);
+        phi__free(thread->log.memory, copy, copy != NULL ? name.len + 1 : 0);
         return NULL;
     }
     memcpy(copy, name.at, name.len);
-    made = &thread->lanes[thread->lane_count];
+    made = &thread->lanes.at[thread->lanes.count];
     made->name = phi__str(copy, name.len);
     made->parent = parent;
     made->fork_seq = fork_seq;
-    made->seq = thread->count;
-    if (thread->lane_table != NULL)
-        *phi__lane_place(thread, thread->lane_table, thread->lane_table_cap, made->name) =
-            thread->lane_count + 1;
-    phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lane_count++);
+    made->seq = thread->log.count;
+    if (thread->lanes.table != NULL)
+        *phi__lane_place(thread, thread->lanes.table, thread->lanes.table_cap, made->name) =
+            thread->lanes.count + 1;
+    phi__lane_append(thread, entries, PHI_ENTRY_LANE, thread->lanes.count++);
     return entries;
 }
 
@@ -121,11 +123,11 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     phi__entry **list = NULL;
     for (pass = 0; limits != NULL && pass < 2; pass++) {
         if (pass == 1)
-            list =
-                (phi__entry **)phi__alloc(thread->memory, phi__mul(phi__max(n, 1), sizeof *list));
+            list = (phi__entry **)phi__alloc(thread->log.memory,
+                                             phi__mul(phi__max(n, 1), sizeof *list));
         if (pass == 1 && list == NULL) break;
-        for (i = n = 0; i < thread->held; i++) {
-            phi__entry *entry = thread->entries[i];
+        for (i = n = 0; i < thread->log.held; i++) {
+            phi__entry *entry = thread->log.entries[i];
             if (entry->kind != PHI_ENTRY_MESSAGE || !limits[entry->lane].any ||
                 entry->seq > limits[entry->lane].seq)
                 continue;
@@ -135,20 +137,21 @@ PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
     }
     for (i = list != NULL ? n : 0; i > 0 && last_user == 0; i--)
         if (list[i - 1]->message->role == PHI_ROLE_USER) last_user = list[i - 1]->seq + 1;
-    phi__free(thread->memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
+    phi__free(thread->log.memory, limits, limits != NULL ? lanes * sizeof *limits : 0);
     if (list == NULL) return false;
-    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
-    thread->messages = list;
-    thread->message_count = thread->held_messages = n;
-    thread->last_user = last_user;
-    thread->message_cap = phi__max(n, 1);
+    phi__free(thread->log.memory, thread->messages.at,
+              thread->messages.cap * sizeof *thread->messages.at);
+    thread->messages.at = list;
+    thread->messages.count = thread->messages.held = n;
+    thread->messages.last_user = last_user;
+    thread->messages.cap = phi__max(n, 1);
     return true;
 }
 
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold) {
-    thread->lane = lane;
+    thread->lanes.active = lane;
     if (fold != NULL) {
-        phi__fold_free(thread->memory, &thread->fold);
+        phi__fold_free(thread->log.memory, &thread->fold);
         thread->fold = *fold;
         return;
     }
@@ -157,8 +160,8 @@ PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold 
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
     thread->fold.overlaps = false;
-    thread->message_count = thread->held_messages = 0;
-    thread->last_user = 0;
+    thread->messages.count = thread->messages.held = 0;
+    thread->messages.last_user = 0;
 }
 
 PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
@@ -167,7 +170,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     phi__fold fold;
     phi__entry *entry;
     phi_status status;
-    if (lane == thread->lane) return PHI_OK;
+    if (lane == thread->lanes.active) return PHI_OK;
     if (thread->loading != NULL) {
         entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
         if (entry == NULL) return PHI_NO_MEMORY;
@@ -179,7 +182,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
     if (entry == NULL || !phi__lane_messages(thread, lane)) {
-        phi__fold_free(thread->memory, &fold);
+        phi__fold_free(thread->log.memory, &fold);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
@@ -193,8 +196,8 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
 static phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
-    phi__lane_enter(thread, thread->lane_count - 1, NULL);
-    phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lane);
+    phi__lane_enter(thread, thread->lanes.count - 1, NULL);
+    phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lanes.active);
     phi__thread_left(thread);
     return PHI_OK;
 }
@@ -231,13 +234,13 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
     size_t open;
     if (status != PHI_OK) return status;
     open = phi__lane_open_group(fold);
-    *out = at < thread->count ? at : (uint64_t)thread->count - (thread->count > 0);
-    *any = thread->count > 0 && fold->count > 0;
+    *out = at < thread->log.count ? at : (uint64_t)thread->log.count - (thread->log.count > 0);
+    *any = thread->log.count > 0 && fold->count > 0;
     if (open != SIZE_MAX) {
         *any = open > 0 && fold->items[open].from > 0;
         if (*any) *out = fold->items[open].from - 1;
     }
-    phi__fold_free(thread->memory, &made);
+    phi__fold_free(thread->log.memory, &made);
     return PHI_OK;
 }
 
@@ -250,7 +253,7 @@ static bool phi__lane_name_fits(const char *name) {
 static phi_thread *phi__lane_of(phi_thread *thread) { return thread; }
 
 PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lane_name(thread, thread->lane) : phi__str("", 0);
+    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
 }
 
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
@@ -272,7 +275,7 @@ PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, co
     if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
     if (log->user != NULL) return PHI_BUSY;
     if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lane;
+    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lanes.active;
     if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__thread_cut(log, from, at_seq, &at, &any);
     if (status != PHI_OK) return status;

@@ -51,7 +51,7 @@ static bool phi__load_room(phi_thread *thread) {
     size_t lanes = phi__thread_lanes(thread);
     void *grown;
     if (l->count >= lanes) return true;
-    grown = phi__grow(thread->memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
+    grown = phi__grow(thread->log.memory, l->lanes, &l->cap, lanes, sizeof *l->lanes);
     if (grown == NULL) return false;
     l->lanes = (phi__load_lane *)grown;
     memset(&l->lanes[l->count], 0, (lanes - l->count) * sizeof *l->lanes);
@@ -60,10 +60,11 @@ static bool phi__load_room(phi_thread *thread) {
 }
 
 PHI__FN phi_status phi__load_begin(phi_thread *thread) {
-    thread->loading = (struct phi__loading *)phi__alloc(thread->memory, sizeof *thread->loading);
+    thread->loading =
+        (struct phi__loading *)phi__alloc(thread->log.memory, sizeof *thread->loading);
     if (thread->loading == NULL) return PHI_NO_MEMORY;
     thread->loading->known = true;
-    phi_arena_init(&thread->loading->arena, thread->memory, 0);
+    phi_arena_init(&thread->loading->arena, thread->log.memory, 0);
     if (phi__load_room(thread)) return PHI_OK;
     phi__load_drop(thread);
     return PHI_NO_MEMORY;
@@ -71,7 +72,7 @@ PHI__FN phi_status phi__load_begin(phi_thread *thread) {
 
 static void phi__load_forget(phi_thread *thread, phi__load_lane *lane) {
     thread->loading->aside -= lane->fold.count;
-    phi__fold_free(thread->memory, &lane->fold);
+    phi__fold_free(thread->log.memory, &lane->fold);
     lane->known = false;
 }
 
@@ -80,12 +81,12 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
     size_t i;
     if (l == NULL) return;
     for (i = 0; i < l->count; i++) {
-        phi__fold_free(thread->memory, &l->lanes[i].fold);
-        phi__free(thread->memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
+        phi__fold_free(thread->log.memory, &l->lanes[i].fold);
+        phi__free(thread->log.memory, l->lanes[i].spans, l->lanes[i].cap * sizeof(phi__load_span));
     }
-    phi__free(thread->memory, l->lanes, l->cap * sizeof *l->lanes);
+    phi__free(thread->log.memory, l->lanes, l->cap * sizeof *l->lanes);
     phi_arena_free(&l->arena);
-    phi__free(thread->memory, l, sizeof *l);
+    phi__free(thread->log.memory, l, sizeof *l);
     thread->loading = NULL;
 }
 
@@ -94,7 +95,7 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
 /* What a lane shows, in *out; it is made where it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
-    bool active = lane == thread->lane;
+    bool active = lane == thread->lanes.active;
     phi__load_lane *of;
     phi_status status = PHI_OK;
     phi__fold made;
@@ -104,7 +105,7 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     if (active ? l->known : of->known) return PHI_OK;
     status = phi__fold_lane(thread, lane, UINT64_MAX, &made);
     if (status != PHI_OK) return status;
-    phi__fold_free(thread->memory, *out);
+    phi__fold_free(thread->log.memory, *out);
     **out = made;
     of->seen = true;
     if (active)
@@ -117,7 +118,7 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
 }
 
 PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n) {
-    return !thread->loading->known || phi__fold_room(thread->memory, &thread->fold, n);
+    return !thread->loading->known || phi__fold_room(thread->log.memory, &thread->fold, n);
 }
 
 PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
@@ -127,14 +128,14 @@ PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
 
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     struct phi__loading *l = thread->loading;
-    phi__load_lane *from = &l->lanes[thread->lane], *to = &l->lanes[lane];
+    phi__load_lane *from = &l->lanes[thread->lanes.active], *to = &l->lanes[lane];
     size_t i;
-    if (!l->known) phi__fold_free(thread->memory, &thread->fold);
+    if (!l->known) phi__fold_free(thread->log.memory, &thread->fold);
     from->fold = thread->fold;
     from->known = l->known;
     from->seen = true;
     l->aside += from->fold.count;
-    if (!to->seen && (thread->lanes == NULL || thread->lanes[lane].parent == PHI__LANE_NONE))
+    if (!to->seen && (thread->lanes.at == NULL || thread->lanes.at[lane].parent == PHI__LANE_NONE))
         to->known = true; /* it begins empty */
     l->aside -= to->fold.count;
     thread->fold = to->fold;
@@ -142,8 +143,8 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
     memset(&to->fold, 0, sizeof to->fold);
     to->known = false;
     to->seen = true;
-    thread->lane = lane;
-    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->held) return;
+    thread->lanes.active = lane;
+    if (l->aside < PHI__LOAD_ASIDE || l->aside / 2 < thread->log.held) return;
     for (i = 0; i < l->count; i++)
         if (l->lanes[i].fold.count > 0) phi__load_forget(thread, &l->lanes[i]);
 }
@@ -200,8 +201,8 @@ static void phi__load_take_spans(phi__load_lane *lane, size_t at, size_t n) {
 }
 
 static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t more) {
-    void *grown = phi__grow(thread->memory, lane->spans, &lane->cap, phi__add(lane->count, more),
-                            sizeof *lane->spans);
+    void *grown = phi__grow(thread->log.memory, lane->spans, &lane->cap,
+                            phi__add(lane->count, more), sizeof *lane->spans);
     if (grown != NULL) lane->spans = (phi__load_span *)grown;
     return grown != NULL;
 }
@@ -317,7 +318,7 @@ static bool phi__load_keep_taken(phi_thread *thread, const phi__fold *fold, phi_
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
-    phi__fold *fold = op->lane == thread->lane ? &thread->fold : &lane->fold;
+    phi__fold *fold = op->lane == thread->lanes.active ? &thread->fold : &lane->fold;
     size_t before = fold->count;
     uint64_t tokens = fold->tokens;
     op->load = (struct phi__load_op *)phi__arena_zero(&l->arena, sizeof *op->load);
@@ -327,8 +328,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
         !phi__fold_op(thread, fold, op))
         return false;
     op->load->tokens = fold->tokens - tokens;
-    if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->count + 1;
-    if (op->lane != thread->lane) l->aside += fold->count - before;
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION) lane->compacted = thread->log.count + 1;
+    if (op->lane != thread->lanes.active) l->aside += fold->count - before;
     return true;
 }
 
@@ -337,7 +338,7 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
-    if (!phi__fold_room(thread->memory, fold, load->taken_count)) return false;
+    if (!phi__fold_room(thread->log.memory, fold, load->taken_count)) return false;
     for (i = op->rewrite.span_count; i > 0; i--) {
         const phi_span *span = &op->rewrite.spans[i - 1];
         size_t at = phi__fold_find(fold, span->from), end = at, from = done;
@@ -359,7 +360,7 @@ static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     struct phi__loading *l = thread->loading;
     phi__load_lane *lane = &l->lanes[op->lane];
-    bool active = op->lane == thread->lane, known = active ? l->known : lane->known;
+    bool active = op->lane == thread->lanes.active, known = active ? l->known : lane->known;
     phi__fold *fold = active ? &thread->fold : &lane->fold;
     size_t before = fold->count;
     if (op->rewrite.span_count == 0) return PHI_OK;
@@ -379,8 +380,9 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
 PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     phi__op *op;
-    for (op = thread->ops; status == PHI_OK && op != NULL && op->seq >= start; op = op->earlier)
-        if (op->lane == thread->lane && op->rewrite.revoke == NULL && !op->revoked)
+    for (op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
+         op = op->earlier)
+        if (op->lane == thread->lanes.active && op->rewrite.revoke == NULL && !op->revoked)
             status = phi__load_unapply(thread, op);
     return status;
 }
@@ -395,24 +397,24 @@ typedef struct phi__load_forks {
 } phi__load_forks;
 
 static void phi__load_free_forks(phi_thread *thread, phi__load_forks *f) {
-    phi__free(thread->memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
-    phi__free(thread->memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
-    phi__free(thread->memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
+    phi__free(thread->log.memory, f->first, f->first != NULL ? f->entries * sizeof *f->first : 0);
+    phi__free(thread->log.memory, f->next, f->next != NULL ? f->lanes * sizeof *f->next : 0);
+    phi__free(thread->log.memory, f->counts, f->counts != NULL ? f->lanes * sizeof *f->counts : 0);
 }
 
 static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     uint32_t i;
     memset(f, 0, sizeof *f);
-    f->entries = thread->held;
+    f->entries = thread->log.held;
     f->lanes = phi__thread_lanes(thread);
-    f->first = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->entries, sizeof *f->first));
-    f->next = (uint32_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->next));
-    f->counts = (size_t *)phi__alloc(thread->memory, phi__mul(f->lanes, sizeof *f->counts));
+    f->first = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(f->entries, sizeof *f->first));
+    f->next = (uint32_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->next));
+    f->counts = (size_t *)phi__alloc(thread->log.memory, phi__mul(f->lanes, sizeof *f->counts));
     if (f->first == NULL || f->next == NULL || f->counts == NULL) return false;
-    for (i = (uint32_t)f->lanes; thread->lanes != NULL && i-- > 1;) { /* the lowest in front */
-        if (thread->lanes[i].parent == PHI__LANE_NONE) continue;
-        f->next[i] = f->first[thread->lanes[i].fork_seq - thread->base];
-        f->first[thread->lanes[i].fork_seq - thread->base] = i;
+    for (i = (uint32_t)f->lanes; thread->lanes.at != NULL && i-- > 1;) { /* the lowest in front */
+        if (thread->lanes.at[i].parent == PHI__LANE_NONE) continue;
+        f->next[i] = f->first[thread->lanes.at[i].fork_seq - thread->log.base];
+        f->first[thread->lanes.at[i].fork_seq - thread->log.base] = i;
     }
     return true;
 }
@@ -420,8 +422,8 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
 /* Messages that a lane has at an entry: one that forks later has what its parent has. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
-    while (thread->lanes[lane].parent != PHI__LANE_NONE && thread->lanes[lane].fork_seq > seq)
-        lane = thread->lanes[lane].parent;
+    while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)
+        lane = thread->lanes.at[lane].parent;
     return f->counts[lane];
 }
 
@@ -431,11 +433,12 @@ static bool phi__load_places(phi_thread *thread) {
     bool done = phi__load_make_forks(thread, &f);
     size_t i;
     uint32_t lane;
-    for (i = 0; done && i < thread->held; i++) {
-        phi__entry *entry = thread->entries[i];
+    for (i = 0; done && i < thread->log.held; i++) {
+        phi__entry *entry = thread->log.entries[i];
         if (entry->kind == PHI_ENTRY_MESSAGE) entry->ordinal = f.counts[entry->lane]++;
         for (lane = f.first[i]; lane != 0; lane = f.next[lane])
-            f.counts[lane] = phi__load_count_at(thread, &f, thread->lanes[lane].parent, entry->seq);
+            f.counts[lane] =
+                phi__load_count_at(thread, &f, thread->lanes.at[lane].parent, entry->seq);
     }
     phi__load_free_forks(thread, &f);
     return done;
@@ -443,9 +446,9 @@ static bool phi__load_places(phi_thread *thread) {
 
 PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__fold *fold;
-    phi_status status = phi__load_view(thread, thread->lane, &fold);
-    if (status == PHI_OK && thread->held > 0 &&
-        !(phi__load_places(thread) && phi__lane_messages(thread, thread->lane)))
+    phi_status status = phi__load_view(thread, thread->lanes.active, &fold);
+    if (status == PHI_OK && thread->log.held > 0 &&
+        !(phi__load_places(thread) && phi__lane_messages(thread, thread->lanes.active)))
         status = PHI_NO_MEMORY;
     phi__load_drop(thread);
     return status;

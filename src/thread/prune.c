@@ -213,13 +213,14 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     uint32_t lane;
     size_t i;
     if (thread == NULL) return 0;
-    for (lane = thread->lane; lane != PHI__LANE_NONE; lane = thread->lanes[lane].parent) {
-        for (i = 0; i < thread->compaction_count; i++) {
-            const phi__compaction_mark *mark = &thread->compactions[i];
+    for (lane = thread->lanes.active; lane != PHI__LANE_NONE;
+         lane = thread->lanes.at[lane].parent) {
+        for (i = 0; i < thread->ops.compaction_count; i++) {
+            const phi__compaction_mark *mark = &thread->ops.compactions[i];
             if (mark->lane == lane && mark->seq <= limit && mark->seq >= from) from = mark->seq + 1;
         }
-        if (thread->lanes == NULL) break;
-        if (thread->lanes[lane].fork_seq < limit) limit = thread->lanes[lane].fork_seq;
+        if (thread->lanes.at == NULL) break;
+        if (thread->lanes.at[lane].fork_seq < limit) limit = thread->lanes.at[lane].fork_seq;
     }
     return from;
 }

@@ -8,7 +8,7 @@
 
 /* An answer that stands before a rewrite was measured with what that took out. */
 static bool phi__take_unmeasured(const phi_thread *from, const phi__item *item) {
-    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->last_op;
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq;
 }
 
 static bool phi__take_item(phi_thread *thread, const phi_thread *from, const phi__item *item) {
@@ -101,9 +101,9 @@ static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep) {
     const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->memory, fold), i, from = fold->count, kept;
+    size_t *askers = phi__groups_make(thread->log.memory, fold), i, from = fold->count, kept;
     uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     for (i = 0; i < fold->count; i++)
         keep[i] = done && target_bytes > 0 &&
                   ((durable != NULL && durable[i] != 0) ||
@@ -114,8 +114,8 @@ PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, b
                                 newest);
     for (i = from; i < fold->count; i++) keep[i] = 1;
     phi__rebase_lead(fold, keep);
-    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->memory, fold->count, askers);
+    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->log.memory, fold->count, askers);
     return done;
 }
 
@@ -138,16 +138,16 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
     phi__entry entry;
     if (made == NULL || usage == NULL) return NULL;
     *usage = before->usage;
-    made->from = before->base;
-    made->to = before->count;
-    made->made_ms = thread->made_ms = before->made_ms;
-    if (before->message_count > kept) made->messages = before->message_count - kept;
+    made->from = before->log.base;
+    made->to = before->log.count;
+    made->made_ms = thread->log.made_ms = before->log.made_ms;
+    if (before->messages.count > kept) made->messages = before->messages.count - kept;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_FORGOTTEN;
     entry.at_ms = phi__thread_now(thread);
     entry.usage = usage;
     entry.of.forgotten = made;
-    thread->base = thread->count = before->count;
+    thread->log.base = thread->log.count = before->log.count;
     thread->restored = before->restored;
     return phi__thread_append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
 }
@@ -155,8 +155,9 @@ static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *be
 /* The same lanes, each empty, under the same numbers. */
 static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
     uint32_t i, lane;
-    for (i = 1; i < before->lane_count; i++)
-        if (phi__thread_new_lane(thread, before->lanes[i].name, PHI__LANE_NONE, 0, &lane) != PHI_OK)
+    for (i = 1; i < before->lanes.count; i++)
+        if (phi__thread_new_lane(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) !=
+            PHI_OK)
             return false;
     return true;
 }
@@ -167,7 +168,7 @@ static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint3
     if (done && fold.count > 0)
         done = phi__thread_switch(thread, lane) == PHI_OK &&
                phi__thread_take(thread, before, &fold, NULL);
-    phi__fold_free(before->memory, &fold);
+    phi__fold_free(before->log.memory, &fold);
     return done;
 }
 
@@ -176,8 +177,8 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
     uint32_t i;
     *made = phi__rebase_begin(thread, before, keep);
     if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
-    for (i = 0; i < before->lane_count; i++)
-        if (i != before->lane && !phi__rebase_lane(thread, before, i)) return false;
-    return phi__thread_switch(thread, before->lane) == PHI_OK &&
+    for (i = 0; i < before->lanes.count; i++)
+        if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
+    return phi__thread_switch(thread, before->lanes.active) == PHI_OK &&
            phi__thread_take(thread, before, &before->fold, keep);
 }

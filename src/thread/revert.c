@@ -74,7 +74,7 @@ static bool phi__revert_find(phi__reverting *r) {
 
 /* In the log, whatever is shown of it. */
 static bool phi__revert_user_behind(const phi__reverting *r) {
-    return r->thread->last_user > 0 && r->thread->last_user - 1 > r->revert->step;
+    return r->thread->messages.last_user > 0 && r->thread->messages.last_user - 1 > r->revert->step;
 }
 
 /* ---- what is said of it ---- */

@@ -72,10 +72,10 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
             return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
                                        (unsigned)i, (unsigned long long)span->from,
                                        (unsigned long long)span->to, (unsigned long long)w->base);
-        if (span->from < w->thread->base)
+        if (span->from < w->thread->log.base)
             return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
                                        (unsigned)i, (unsigned long long)span->from,
-                                       (unsigned long long)w->thread->base);
+                                       (unsigned long long)w->thread->log.base);
         if (i > 0 && span->from <= r->spans[i - 1].to)
             return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
     }
@@ -148,7 +148,7 @@ static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *aske
 }
 
 static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
-    phi_memory *memory = w->thread->memory;
+    phi_memory *memory = w->thread->log.memory;
     const phi__fold *fold = w->fold;
     phi_status status = PHI_NO_MEMORY;
     uint8_t *durable = NULL, *fates;
@@ -178,67 +178,67 @@ static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint6
 }
 
 PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
-    return thread->op_cap > 0
-               ? phi__rewrite_place(thread->op_table, thread->op_cap, phi__hash(op_id, 0), op_id)
+    return thread->ops.cap > 0
+               ? phi__rewrite_place(thread->ops.table, thread->ops.cap, phi__hash(op_id, 0), op_id)
                      ->op
                : NULL;
 }
 
 static void phi__rewrite_index(phi_thread *thread, phi__op *op) {
-    phi__op_place *place = phi__rewrite_place(thread->op_table, thread->op_cap, op->id_hash,
+    phi__op_place *place = phi__rewrite_place(thread->ops.table, thread->ops.cap, op->id_hash,
                                               phi_str_of(op->rewrite.op_id));
     place->hash = op->id_hash;
     place->op = op;
-    thread->op_count++;
+    thread->ops.count++;
 }
 
 /* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
 static bool phi__rewrite_table(phi_thread *thread, size_t count) {
-    size_t cap = phi__max(thread->op_cap, 8);
+    size_t cap = phi__max(thread->ops.cap, 8);
     phi__op_place *table;
     while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
-    if (cap == thread->op_cap || count == 0) {
-        if (thread->op_cap > 0) memset(thread->op_table, 0, thread->op_cap * sizeof *table);
+    if (cap == thread->ops.cap || count == 0) {
+        if (thread->ops.cap > 0) memset(thread->ops.table, 0, thread->ops.cap * sizeof *table);
     } else {
-        table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+        table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
         if (table == NULL) return false;
-        phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
-        thread->op_table = table;
-        thread->op_cap = cap;
+        phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
+        thread->ops.table = table;
+        thread->ops.cap = cap;
     }
-    thread->op_count = 0;
+    thread->ops.count = 0;
     return true;
 }
 
 /* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
 static bool phi__rewrite_room(phi_thread *thread) {
-    size_t cap = phi__max(phi__mul(thread->op_cap, 2), 8), i, at;
+    size_t cap = phi__max(phi__mul(thread->ops.cap, 2), 8), i, at;
     phi__op_place *table;
-    if ((thread->op_count + 1) * 2 <= thread->op_cap) return true;
-    table = (phi__op_place *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    if ((thread->ops.count + 1) * 2 <= thread->ops.cap) return true;
+    table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
-    for (i = 0; i < thread->op_cap; i++) {
-        if (thread->op_table[i].op == NULL) continue;
-        at = (size_t)thread->op_table[i].hash & (cap - 1);
+    for (i = 0; i < thread->ops.cap; i++) {
+        if (thread->ops.table[i].op == NULL) continue;
+        at = (size_t)thread->ops.table[i].hash & (cap - 1);
         while (table[at].op != NULL) at = (at + 1) & (cap - 1);
-        table[at] = thread->op_table[i];
+        table[at] = thread->ops.table[i];
     }
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof *table);
-    thread->op_table = table;
-    thread->op_cap = cap;
+    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
+    thread->ops.table = table;
+    thread->ops.cap = cap;
     return true;
 }
 
 PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
     size_t n = 0, i;
-    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_REWRITE;
+    for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
     if (!phi__rewrite_table(thread, n)) return false;
-    thread->ops = NULL;
-    for (i = 0; i < thread->held; i++) {
-        phi__op *op = thread->entries[i]->of.op;
-        if (thread->entries[i]->kind != PHI_ENTRY_REWRITE) continue;
-        op->earlier = thread->ops;
-        thread->ops = op;
+    thread->ops.last = NULL;
+    for (i = 0; i < thread->log.held; i++) {
+        phi__op *op = thread->log.entries[i]->of.op;
+        if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
+        op->earlier = thread->ops.last;
+        thread->ops.last = op;
         phi__rewrite_index(thread, op);
     }
     return true;
@@ -255,20 +255,20 @@ enum { PHI__MARKS_MOST = 64 };
 static bool phi__rewrite_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
-    if (thread->limit_bytes != 0 && thread->lanes == NULL &&
-        thread->compaction_count == PHI__MARKS_MOST) {
-        memmove(thread->compactions, &thread->compactions[half],
-                half * sizeof *thread->compactions);
-        thread->compaction_count = half;
+    if (thread->log.limit_bytes != 0 && thread->lanes.at == NULL &&
+        thread->ops.compaction_count == PHI__MARKS_MOST) {
+        memmove(thread->ops.compactions, &thread->ops.compactions[half],
+                half * sizeof *thread->ops.compactions);
+        thread->ops.compaction_count = half;
     }
-    grown = phi__grow(thread->memory, thread->compactions, &thread->compaction_cap,
-                      phi__add(thread->compaction_count, 1), sizeof *thread->compactions);
-    if (grown != NULL) thread->compactions = (phi__compaction_mark *)grown;
+    grown = phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                      phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
     return grown != NULL;
 }
 
 static void phi__rewrite_mark(phi_thread *thread, const phi__op *op) {
-    phi__compaction_mark *mark = &thread->compactions[thread->compaction_count++];
+    phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
     mark->seq = op->seq;
     mark->lane = op->lane;
 }
@@ -278,7 +278,7 @@ PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64
                                        uint64_t to) {
     phi__op *op;
     bool any = false;
-    for (op = thread->ops; op != NULL && op->seq > from; op = op->earlier) {
+    for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
         if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
         op->revoked = any = true;
         op->revoked_at = to;
@@ -288,19 +288,19 @@ PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64
 
 PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
     size_t i, n = 0;
-    for (i = 0; i < thread->compaction_count; i++) {
-        const phi__compaction_mark *mark = &thread->compactions[i];
+    for (i = 0; i < thread->ops.compaction_count; i++) {
+        const phi__compaction_mark *mark = &thread->ops.compactions[i];
         if (mark->lane != lane || mark->seq < from || mark->seq > to)
-            thread->compactions[n++] = *mark;
+            thread->ops.compactions[n++] = *mark;
     }
-    thread->compaction_count = n;
+    thread->ops.compaction_count = n;
 }
 
 /* Whether the id is that of a rewrite: one that is away is read back. */
 static phi_status phi__rewrite_known(phi_thread *thread, phi_str op_id, bool *known) {
     phi_status status = PHI_OK;
     *known = phi__thread_find_op(thread, op_id) != NULL;
-    if (*known || !phi__hashes_has(&thread->away_ops, phi__hash(op_id, 0))) return PHI_OK;
+    if (*known || !phi__hashes_has(&thread->ops.away, phi__hash(op_id, 0))) return PHI_OK;
     status = phi__thread_recall(thread);
     if (status == PHI_OK) *known = phi__thread_find_op(thread, op_id) != NULL;
     return status;
@@ -372,10 +372,10 @@ static bool phi__rewrite_is_made(const char *op_id) {
 
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
-    uint64_t n = thread->count;
+    uint64_t n = thread->log.count;
     do (void)snprintf(out, PHI__OP_MADE_SIZE, PHI__OP_MADE, (unsigned long long)n++);
     while (phi__thread_find_op(thread, phi_str_of(out)) != NULL ||
-           phi__hashes_has(&thread->away_ops, phi__hash(phi_str_of(out), 0)));
+           phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(out), 0)));
 }
 
 static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, uint32_t lane,
@@ -394,7 +394,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
     named.base_seq = base;
     named.has_base = true;
     op->lane = lane;
-    op->segment = thread->current;
+    op->segment = thread->log.current;
     if (!phi__rewrite_copy(room, &named, &op->rewrite)) return NULL;
     for (i = 0; i < given->span_count; i++) {
         op->message_count = phi__add(op->message_count, given->spans[i].message_count);
@@ -422,10 +422,10 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 }
 
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
-    op->seq = thread->count;
-    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->last_op = op->seq;
-    op->earlier = thread->ops;
-    thread->ops = op;
+    op->seq = thread->log.count;
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
+    op->earlier = thread->ops.last;
+    thread->ops.last = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
     phi__rewrite_index(thread, op);
     if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
@@ -439,7 +439,7 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
     w->next = phi__thread_find_lane(thread, phi_str_of(w->given->switch_to));
-    w->moves = w->next != thread->lane;
+    w->moves = w->next != thread->lanes.active;
     return w->moves && thread->loading == NULL && w->next != PHI__LANE_NONE
                ? phi__fold_lane(thread, w->next, UINT64_MAX, &w->shown)
                : PHI_OK;
@@ -451,7 +451,7 @@ static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
     if (!w->moves)
-        return w->lane != thread->lane ||
+        return w->lane != thread->lanes.active ||
                (phi__thread_keep_undo(thread) && phi__fold_op(thread, &thread->fold, op));
     if (w->next != PHI__LANE_NONE)
         return (w->lane != w->next || phi__fold_op(thread, &w->shown, op)) &&
@@ -473,7 +473,7 @@ static phi_status phi__rewrite_apply(phi__rewriting *w, phi_str loop_id, uint32_
     op = phi__rewrite_keep(thread, w->given, w->lane, w->base);
     if (op != NULL) entry = phi__rewrite_entry(thread, op, loop_id, turn_index);
     if (entry == NULL || !phi__rewrite_fold(w, op)) {
-        phi__fold_free(thread->memory, &w->shown);
+        phi__fold_free(thread->log.memory, &w->shown);
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
@@ -505,15 +505,15 @@ static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     phi_status status;
     target->revoked = true;
-    target->revoked_at = thread->count;
+    target->revoked_at = thread->log.count;
     if (thread->loading != NULL) return phi__load_unapply(thread, target);
-    if (target->lane != thread->lane) return PHI_OK;
-    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
+    if (target->lane != thread->lanes.active) return PHI_OK;
+    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
     if (status != PHI_OK) {
         target->revoked = false;
         return status;
     }
-    phi__fold_free(thread->memory, &thread->fold);
+    phi__fold_free(thread->log.memory, &thread->fold);
     thread->fold = fold;
     return PHI_OK;
 }
@@ -529,7 +529,8 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         (void)phi__rewrite_refuse(w, "no rewrite \"%s\" of this lane to revoke", w->given->revoke);
         return PHI_NOT_FOUND;
     }
-    later = thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops;
+    later =
+        thread->loading != NULL && phi__load_untouched(thread, target) ? target : thread->ops.last;
     for (; later != target; later = later->earlier)
         if (later->lane == target->lane && !later->revoked &&
             phi__rewrite_touches(&later->rewrite, &target->rewrite)) {
@@ -569,7 +570,7 @@ static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_json *root = NULL;
     phi_status status;
     if (w->given->meta == NULL) return PHI_OK;
-    phi_arena_init(&scratch, w->thread->memory, 0);
+    phi_arena_init(&scratch, w->thread->log.memory, 0);
     status = phi_json_parse(&scratch, phi_str_of(w->given->meta), PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
@@ -603,12 +604,13 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     phi_status status = phi__rewrite_check_form(w);
     if (status != PHI_OK) return status;
     w->base = r->has_base || r->base_seq != 0 ? r->base_seq
-              : thread->count > 0             ? (uint64_t)thread->count - 1
+              : thread->log.count > 0         ? (uint64_t)thread->log.count - 1
                                               : 0;
-    if (w->base >= phi__max(thread->count, 1))
+    if (w->base >= phi__max(thread->log.count, 1))
         return phi__rewrite_refuse(w, "base_seq is %llu, there are %llu entries",
-                                   (unsigned long long)w->base, (unsigned long long)thread->count);
-    if (thread->count == 0 && r->span_count > 0)
+                                   (unsigned long long)w->base,
+                                   (unsigned long long)thread->log.count);
+    if (thread->log.count == 0 && r->span_count > 0)
         return phi__rewrite_refuse(w, "there is nothing to rewrite");
     status = phi__rewrite_check_spans(w);
     if (status != PHI_OK || r->revoke != NULL || r->span_count == 0) return status;
@@ -616,13 +618,13 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     if (thread->loading != NULL) {
         status = phi__load_view(thread, w->lane, &w->fold);
         if (status != PHI_OK) return status;
-    } else if (w->lane != thread->lane) {
+    } else if (w->lane != thread->lanes.active) {
         status = phi__fold_lane(thread, w->lane, UINT64_MAX, &w->made);
         if (status != PHI_OK) return status;
         w->fold = &w->made;
     }
     status = phi__rewrite_check_groups(w);
-    phi__fold_free(thread->memory, &w->made);
+    phi__fold_free(thread->log.memory, &w->made);
     return status;
 }
 
@@ -632,7 +634,7 @@ static phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *
     memset(&w, 0, sizeof w);
     w.thread = thread;
     w.given = rewrite;
-    w.lane = thread->lane;
+    w.lane = thread->lanes.active;
     w.words = words;
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';

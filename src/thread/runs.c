@@ -39,9 +39,9 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
     *had = phi__thread_has_loop(thread, loop_id);
     if (*had || !thread->loops.away) return PHI_OK;
     status = phi__thread_recall(thread);
-    for (i = 0; status == PHI_OK && !*had && i < thread->held; i++)
-        *had = thread->entries[i]->kind == PHI_ENTRY_LOOP_START &&
-               phi_str_equal(thread->entries[i]->loop_id, loop_id);
+    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
     return status;
 }
 
@@ -83,16 +83,16 @@ static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
 PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     uint64_t from = loops->told_to == reader ? loops->told : 0;
     phi__runs_told to;
-    size_t i = thread->held;
+    size_t i = thread->log.held;
     memset(&to, 0, sizeof to);
     to.saw_fn = saw_fn;
     to.user_data = user_data;
-    while (i > 0 && thread->entries[i - 1]->seq >= from)
-        if (!phi__runs_tell_entry(&to, thread->entries[--i])) return false;
-    loops->told = thread->count;
+    while (i > 0 && thread->log.entries[i - 1]->seq >= from)
+        if (!phi__runs_tell_entry(&to, thread->log.entries[--i])) return false;
+    loops->told = thread->log.count;
     loops->told_to = reader;
     return true;
 }
@@ -121,8 +121,8 @@ static uint64_t phi__runs_prompt_hash(phi_str prompt) {
 PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info) {
     info->system_prompt = phi__str("", 0);
-    info->has_system_prompt = thread->prompt_hash != 0 || prompt.len > 0;
-    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->prompt_hash)
+    info->has_system_prompt = thread->loops.prompt_hash != 0 || prompt.len > 0;
+    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->loops.prompt_hash)
         info->has_system_prompt = false;
     return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
 }
@@ -158,25 +158,26 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 
 /* Without memory for a smaller table the old one stays. */
 PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;
-    for (i = 0; i < thread->held; i++) n += thread->entries[i]->kind == PHI_ENTRY_LOOP_START;
+    for (i = 0; i < thread->log.held; i++)
+        n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
     while (cap / 2 <= n) cap *= 2;
     if (cap >= loops->cap) return;
-    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return;
-    for (i = n = 0; i < thread->held; i++) {
+    for (i = n = 0; i < thread->log.held; i++) {
         const phi__loop_start *was = NULL;
         phi__loop_start *now;
-        if (thread->entries[i]->kind == PHI_ENTRY_LOOP_START)
-            was = phi__runs_find(thread, thread->entries[i]->loop_id);
+        if (thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START)
+            was = phi__runs_find(thread, thread->log.entries[i]->loop_id);
         if (was == NULL) continue;
         now = phi__runs_place(table, cap, was->hash);
         n += now->hash == 0;
         *now = *was;
     }
-    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
     loops->at = table;
     loops->cap = cap;
     loops->count = n;
@@ -184,22 +185,22 @@ PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
 }
 
 PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     size_t cap = phi__max(loops->cap * 2, 8), i;
     phi__loop_start *table;
     if (loops->count < loops->cap / 2) return true;
-    table = (phi__loop_start *)phi__alloc(thread->memory, phi__mul(cap, sizeof *table));
+    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
     if (table == NULL) return false;
     for (i = 0; i < loops->cap; i++)
         if (loops->at[i].hash != 0) *phi__runs_place(table, cap, loops->at[i].hash) = loops->at[i];
-    phi__free(thread->memory, loops->at, loops->cap * sizeof *table);
+    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
     loops->at = table;
     loops->cap = cap;
     return true;
 }
 
 PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
-    phi__loop_starts *loops = &thread->loops;
+    phi__loops *loops = &thread->loops;
     phi__loop_start *place = phi__runs_find(thread, start->loop_id);
     if (place == NULL && loops->count < loops->cap / 2) {
         uint64_t hash = phi__runs_hash(start->loop_id);
@@ -209,33 +210,33 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
     }
     if (place != NULL) place->seq = start->seq + 1; /* its room was made */
     if (start->of.loop != NULL && start->of.loop->has_system_prompt)
-        thread->prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
+        thread->loops.prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
     thread->restored = false;
-    thread->started = (phi__entry *)(uintptr_t)start;
+    thread->loops.started = (phi__entry *)(uintptr_t)start;
     phi__thread_drop_undo(thread);
 }
 
 /* ---- what it was before ---- */
 
 PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
-    phi__fold_free(thread->memory, &thread->undo.fold);
+    phi__fold_free(thread->log.memory, &thread->undo.fold);
     memset(&thread->undo, 0, sizeof thread->undo);
 }
 
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
     phi__fold *kept = &thread->undo.fold;
     const phi__fold *fold = &thread->fold;
-    if (!thread->keeps_none || thread->started == NULL || thread->undo.start != 0 ||
-        thread->last_op > thread->started->seq)
+    if (!thread->loops.keeps_none || thread->loops.started == NULL || thread->undo.start != 0 ||
+        thread->ops.last_seq > thread->loops.started->seq)
         return true;
-    if (!phi__fold_room(thread->memory, kept, phi__max(fold->count, 1))) return false;
+    if (!phi__fold_room(thread->log.memory, kept, phi__max(fold->count, 1))) return false;
     if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
     kept->count = fold->count;
     kept->tokens = fold->tokens;
     kept->durable = fold->durable;
     kept->overlaps = fold->overlaps;
-    thread->undo.start = thread->started->seq + 1;
-    thread->undo.lane = thread->lane;
+    thread->undo.start = thread->loops.started->seq + 1;
+    thread->undo.lane = thread->lanes.active;
     return true;
 }
 
@@ -248,7 +249,7 @@ static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end)
 }
 
 static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
-    return thread->undo.start == start && thread->undo.lane == thread->lane;
+    return thread->undo.start == start && thread->undo.lane == thread->lanes.active;
 }
 
 /* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
@@ -258,23 +259,23 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi__fold fold;
     phi__op *op;
     if (status != PHI_OK ||
-        !phi__thread_roll_back_ops(thread, thread->lane, start - 1, thread->count))
+        !phi__thread_roll_back_ops(thread, thread->lanes.active, start - 1, thread->log.count))
         return status;
-    status = phi__fold_lane(thread, thread->lane, UINT64_MAX, &fold);
-    for (op = thread->ops; op != NULL && op->seq >= start; op = op->earlier)
-        if (op->revoked && op->revoked_at == thread->count) op->revoked = false;
+    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
+    for (op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
+        if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
     if (status != PHI_OK) return status;
     phi__thread_drop_undo(thread);
     thread->undo.fold = fold;
     thread->undo.start = start;
-    thread->undo.lane = thread->lane;
+    thread->undo.lane = thread->lanes.active;
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
     uint64_t start = phi__runs_start(thread, end);
     if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
-        thread->last_op < start)
+        thread->ops.last_seq < start)
         return PHI_OK;
     if (thread->loading != NULL) return phi__load_roll_back(thread, start);
     return phi__runs_fold_anew(thread, start);
@@ -285,7 +286,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
     (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
     phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
     if (phi__runs_has_undo(thread, start)) {
-        phi__fold_free(thread->memory, &thread->fold);
+        phi__fold_free(thread->log.memory, &thread->fold);
         thread->fold = thread->undo.fold;
         memset(&thread->undo, 0, sizeof thread->undo);
     }
@@ -299,13 +300,13 @@ PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
     if (start != NULL) start->seq = 0;
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
     phi__thread_drop_undo(thread);
-    thread->started = NULL;
+    thread->loops.started = NULL;
 }
 
 PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
     size_t i;
-    for (i = 0; i < thread->held; i++) {
-        const phi__entry *end = thread->entries[i];
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *end = thread->log.entries[i];
         if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
             (void)phi__thread_roll_back_ops(thread, end->lane, (uint64_t)end->ordinal - 1,
                                             end->seq);

@@ -22,62 +22,62 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->current->arena; }
+PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->log.current->arena; }
 
 /* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
 static void phi__segment_arena(const phi_thread *thread, phi_arena *arena) {
-    bool limited = thread->limit_bytes != 0;
-    phi_arena_init(arena, thread->memory, limited ? thread->segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = thread->segment_bytes / 2;
+    bool limited = thread->log.limit_bytes != 0;
+    phi_arena_init(arena, thread->log.memory, limited ? thread->log.segment_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = thread->log.segment_bytes / 2;
 }
 
 PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
-    thread->limit_bytes = limit_bytes;
-    thread->segment_bytes =
+    thread->log.limit_bytes = limit_bytes;
+    thread->log.segment_bytes =
         limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
-    phi__segment_arena(thread, &thread->first.arena);
+    phi__segment_arena(thread, &thread->log.first.arena);
 }
 
 PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
-    const phi__segment *segment = thread->segments;
-    size_t bytes = phi__arena_taken(&thread->first.arena);
+    const phi__segment *segment = thread->log.segments;
+    size_t bytes = phi__arena_taken(&thread->log.first.arena);
     for (; segment != NULL; segment = segment->older)
         bytes += sizeof *segment + phi__arena_taken(&segment->arena);
     return bytes + phi__about_bytes(thread) +
-           (thread->cap + thread->message_cap) * sizeof *thread->entries +
+           (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
-           thread->op_cap * sizeof *thread->op_table +
+           thread->ops.cap * sizeof *thread->ops.table +
            thread->loops.cap * sizeof *thread->loops.at +
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
 
 static phi__segment *phi__segment_new(phi_thread *thread) {
-    phi__segment *segment = (phi__segment *)phi__alloc(thread->memory, sizeof *segment);
+    phi__segment *segment = (phi__segment *)phi__alloc(thread->log.memory, sizeof *segment);
     if (segment != NULL) phi__segment_arena(thread, &segment->arena);
     return segment;
 }
 
 /* What still goes into the one that is left are renderings of its messages, a few at a time. */
 static void phi__segment_begin(phi_thread *thread, phi__segment *segment) {
-    phi_arena *full = &thread->current->arena;
-    full->most_block_bytes = thread->segment_bytes / PHI__SEGMENT_LATER;
+    phi_arena *full = &thread->log.current->arena;
+    full->most_block_bytes = thread->log.segment_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
-    segment->older = thread->segments;
-    thread->segments = thread->current = segment;
+    segment->older = thread->log.segments;
+    thread->log.segments = thread->log.current = segment;
 }
 
 static void phi__segment_free(phi_thread *thread, phi__segment *segment) {
     phi_arena_free(&segment->arena);
-    phi__free(thread->memory, segment, sizeof *segment);
+    phi__free(thread->log.memory, segment, sizeof *segment);
 }
 
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
    limited, is full, however much is left there. */
 static bool phi__segment_full(const phi_thread *thread) {
-    const phi_arena *arena = &thread->current->arena;
-    size_t bytes = phi__arena_taken(arena), full = thread->segment_bytes;
-    return bytes >= (thread->limit_bytes != 0 ? 2 : 4) * full ||
+    const phi_arena *arena = &thread->log.current->arena;
+    size_t bytes = phi__arena_taken(arena), full = thread->log.segment_bytes;
+    return bytes >= (thread->log.limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
@@ -98,39 +98,41 @@ PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
 /* ---- what stands where ---- */
 
 PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
-    size_t from = 0, to = thread->held;
-    if (seq >= thread->count || seq < thread->base) return NULL;
-    if (phi__thread_whole(thread)) return thread->entries[seq - thread->base];
+    size_t from = 0, to = thread->log.held;
+    if (seq >= thread->log.count || seq < thread->log.base) return NULL;
+    if (phi__thread_whole(thread)) return thread->log.entries[seq - thread->log.base];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (thread->entries[middle]->seq < seq)
+        if (thread->log.entries[middle]->seq < seq)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < thread->held && thread->entries[from]->seq == seq ? thread->entries[from] : NULL;
+    return from < thread->log.held && thread->log.entries[from]->seq == seq
+               ? thread->log.entries[from]
+               : NULL;
 }
 
 PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
-    size_t from = 0, to = thread->held_messages;
-    if (i >= thread->message_count) return NULL;
-    if (thread->held_messages == thread->message_count) return thread->messages[i];
+    size_t from = 0, to = thread->messages.held;
+    if (i >= thread->messages.count) return NULL;
+    if (thread->messages.held == thread->messages.count) return thread->messages.at[i];
     while (from < to) {
         size_t middle = from + (to - from) / 2;
-        if (thread->messages[middle]->ordinal < i)
+        if (thread->messages.at[middle]->ordinal < i)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < thread->held_messages && thread->messages[from]->ordinal == i
-               ? thread->messages[from]
+    return from < thread->messages.held && thread->messages.at[from]->ordinal == i
+               ? thread->messages.at[from]
                : NULL;
 }
 
 /* ---- leaving ---- */
 
 PHI__FN void phi__thread_left(phi_thread *thread) {
-    thread->left = true;
+    thread->log.left = true;
     if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
 }
 
@@ -139,14 +141,14 @@ PHI__FN void phi__thread_pin(phi__segment *segment) {
 }
 
 PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
-    phi__segment *segment = thread->segments;
+    phi__segment *segment = thread->log.segments;
     size_t i;
-    if (!thread->left || thread->journal == NULL || thread->journal->stored < thread->count)
+    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
         return false;
-    for (thread->first.live = false; segment != NULL; segment = segment->older)
+    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
         segment->live = false;
-    phi__thread_pin(thread->current);
-    if (thread->started != NULL) phi__thread_pin(thread->started->segment);
+    phi__thread_pin(thread->log.current);
+    if (thread->loops.started != NULL) phi__thread_pin(thread->loops.started->segment);
     for (i = 0; i < thread->fold.count; i++)
         phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
     for (i = 0; i < thread->undo.fold.count; i++)
@@ -165,17 +167,17 @@ static bool phi__segment_keeps_id(const phi__op *op) {
 static bool phi__segment_note_ops(phi_thread *thread) {
     const phi__op *op;
     size_t n = 0;
-    for (op = thread->ops; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
-    if (!phi__hashes_room(thread->memory, &thread->away_ops, n)) return false;
-    for (op = thread->ops; op != NULL; op = op->earlier)
-        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->away_ops, op->id_hash);
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
     return true;
 }
 
 static bool phi__segment_claim(phi_thread *thread) {
     size_t i, j, k;
-    for (i = 0; i < thread->held; i++) {
-        const phi__entry *entry = thread->entries[i];
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
         const phi_rewrite *r;
         if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
             return false;
@@ -192,13 +194,13 @@ static bool phi__segment_claim(phi_thread *thread) {
    list stays. */
 static void phi__segment_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
-    if (thread->limit_bytes == 0) return;
+    if (thread->log.limit_bytes == 0) return;
     memset(&thread->ids, 0, sizeof thread->ids);
     if (phi__segment_claim(thread)) {
-        phi__hashes_free(thread->memory, &before);
+        phi__hashes_free(thread->log.memory, &before);
         return;
     }
-    phi__hashes_free(thread->memory, &thread->ids);
+    phi__hashes_free(thread->log.memory, &thread->ids);
     thread->ids = before;
 }
 
@@ -222,7 +224,7 @@ static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries
 }
 
 static void phi__segment_drop_dead(phi_thread *thread) {
-    phi__segment **at = &thread->segments, *segment;
+    phi__segment **at = &thread->log.segments, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
             at = &segment->older;
@@ -231,21 +233,21 @@ static void phi__segment_drop_dead(phi_thread *thread) {
         *at = segment->older;
         phi__segment_free(thread, segment);
     }
-    if (!thread->first.live) phi_arena_free(&thread->first.arena);
+    if (!thread->log.first.live) phi_arena_free(&thread->log.first.arena);
 }
 
 PHI__FN void phi__thread_shed_end(phi_thread *thread) {
     if (!phi__segment_note_ops(thread)) return; /* another time */
-    thread->left = false;
-    thread->held = phi__segment_keep(thread->entries, thread->held);
-    thread->held_messages = phi__segment_keep(thread->messages, thread->held_messages);
+    thread->log.left = false;
+    thread->log.held = phi__segment_keep(thread->log.entries, thread->log.held);
+    thread->messages.held = phi__segment_keep(thread->messages.at, thread->messages.held);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
     phi__thread_shed_loops(thread);
     phi__segment_shed_ids(thread);
-    thread->entries =
-        phi__segment_shrink(thread->memory, thread->entries, thread->held, &thread->cap);
-    thread->messages = phi__segment_shrink(thread->memory, thread->messages, thread->held_messages,
-                                           &thread->message_cap);
+    thread->log.entries = phi__segment_shrink(thread->log.memory, thread->log.entries,
+                                              thread->log.held, &thread->log.cap);
+    thread->messages.at = phi__segment_shrink(thread->log.memory, thread->messages.at,
+                                              thread->messages.held, &thread->messages.cap);
     phi__segment_drop_dead(thread);
 }
 
@@ -264,9 +266,9 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
 /* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
-    for (i = 0; i < thread->held && thread->entries[i]->seq < whole->count; i++) {
-        const phi__entry *ours = thread->entries[i];
-        const phi__entry *theirs = whole->entries[ours->seq - whole->base];
+    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+        const phi__entry *ours = thread->log.entries[i];
+        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
         if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
             ours->ordinal != theirs->ordinal)
             return false;
@@ -280,11 +282,11 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     phi__recalling recalling;
     phi_status status;
     phi__segment *segment;
-    phi__thread_init(whole, thread->memory, thread->io);
+    phi__thread_init(whole, thread->log.memory, thread->log.io);
     segment = phi__segment_new(whole); /* one that can be handed over */
     if (segment == NULL) return PHI_NO_MEMORY;
     phi__segment_begin(whole, segment);
-    recalling.end = journal->stored - thread->base;
+    recalling.end = journal->stored - thread->log.base;
     status = phi__load_begin(whole);
     if (status != PHI_OK) return status;
     phi__entry_reader_init(&recalling.reader, whole);
@@ -292,20 +294,21 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
                                  &recalling, NULL, NULL, 0);
     phi__entry_reader_free(&recalling.reader);
     if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK && (whole->count != journal->stored || whole->base != thread->base ||
-                             !phi__recall_fits(thread, whole)))
+    if (status == PHI_OK &&
+        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
+         !phi__recall_fits(thread, whole)))
         status = PHI_PARSE;
     return status;
 }
 
 /* What is in memory stays as it is; what is away comes from the other. */
 static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
-    size_t n = thread->count - thread->base, at = 0, i;
-    phi__entry **list = (phi__entry **)phi__alloc(thread->memory, phi__mul(n, sizeof *list));
+    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
     for (i = 0; list != NULL && i < n; i++)
-        list[i] = at < thread->held && thread->entries[at]->seq == thread->base + i
-                      ? thread->entries[at++]
-                      : whole->entries[i];
+        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
+                      ? thread->log.entries[at++]
+                      : whole->log.entries[i];
     return list;
 }
 
@@ -313,7 +316,7 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
 static void phi__recall_revoked(phi_thread *thread) {
     const phi__op *op;
     phi__op *target;
-    for (op = thread->ops; op != NULL; op = op->earlier) {
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
         if (op->rewrite.revoke == NULL) continue;
         target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
         if (target == NULL) continue;
@@ -324,30 +327,30 @@ static void phi__recall_revoked(phi_thread *thread) {
 
 /* Behind the current one, which stays that. */
 static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
-    phi__segment **end = &thread->segments;
+    phi__segment **end = &thread->log.segments;
     while (*end != NULL) end = &(*end)->older;
-    *end = whole->segments;
-    whole->segments = NULL;
+    *end = whole->log.segments;
+    whole->log.segments = NULL;
 }
 
 static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry **before = thread->entries, **list = phi__recall_merge(thread, whole);
-    size_t held = thread->held, cap = thread->cap;
+    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->log.held, cap = thread->log.cap;
     bool done;
     if (list == NULL) return false;
-    thread->entries = list;
-    thread->held = thread->cap = thread->count - thread->base;
-    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lane);
+    thread->log.entries = list;
+    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
     if (!done) {
-        thread->entries = before;
-        thread->held = held;
-        thread->cap = cap;
+        thread->log.entries = before;
+        thread->log.held = held;
+        thread->log.cap = cap;
         (void)phi__thread_index_ops(thread);
-        phi__free(thread->memory, list, (thread->count - thread->base) * sizeof *list);
+        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
         return false;
     }
-    phi__free(thread->memory, before, cap * sizeof *before);
-    phi__hashes_free(thread->memory, &thread->away_ops);
+    phi__free(thread->log.memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
     phi__recall_revoked(thread);
     phi__thread_roll_back_again(thread);
     phi__recall_segments(thread, whole);
@@ -367,7 +370,7 @@ PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
                                             phi_status *status) {
     *status = PHI_OK;
-    if (i >= thread->message_count) return NULL;
+    if (i >= thread->messages.count) return NULL;
     if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
     return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
 }

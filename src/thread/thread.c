@@ -7,20 +7,20 @@
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
-    thread->memory = memory;
-    thread->io = io;
+    thread->log.memory = memory;
+    thread->log.io = io;
     phi__thread_limit(thread, 0);
-    thread->current = &thread->first;
+    thread->log.current = &thread->log.first;
 }
 
 PHI__FN void phi__thread_renew(phi_thread *thread) {
     phi_thread before = *thread;
-    phi__thread_init(thread, before.memory, before.io);
+    phi__thread_init(thread, before.log.memory, before.log.io);
     thread->of_agent = before.of_agent;
-    thread->grown = before.grown;
+    thread->log.grown = before.log.grown;
     thread->rt = before.rt;
     thread->lent = before.lent;
-    phi__thread_limit(thread, before.limit_bytes);
+    phi__thread_limit(thread, before.log.limit_bytes);
 }
 
 PHI__FN void phi__thread_free(phi_thread *thread) {
@@ -29,51 +29,53 @@ PHI__FN void phi__thread_free(phi_thread *thread) {
     if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
     phi__journal_close(thread);
     phi__load_drop(thread);
-    phi__free(thread->memory, thread->entries, thread->cap * sizeof *thread->entries);
-    phi__free(thread->memory, thread->messages, thread->message_cap * sizeof *thread->messages);
-    for (i = 1; i < thread->lane_count; i++) /* the first one's is static */
-        phi__free(thread->memory, (void *)(uintptr_t)thread->lanes[i].name.at,
-                  thread->lanes[i].name.len + 1);
-    phi__free(thread->memory, thread->lane_table,
-              thread->lane_table_cap * sizeof *thread->lane_table);
-    phi__free(thread->memory, thread->lanes, thread->lane_cap * sizeof *thread->lanes);
-    phi__hashes_free(thread->memory, &thread->ids);
-    phi__hashes_free(thread->memory, &thread->away_ops);
-    phi__free(thread->memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__free(thread->log.memory, thread->log.entries,
+              thread->log.cap * sizeof *thread->log.entries);
+    phi__free(thread->log.memory, thread->messages.at,
+              thread->messages.cap * sizeof *thread->messages.at);
+    for (i = 1; i < thread->lanes.count; i++) /* the first one's is static */
+        phi__free(thread->log.memory, (void *)(uintptr_t)thread->lanes.at[i].name.at,
+                  thread->lanes.at[i].name.len + 1);
+    phi__free(thread->log.memory, thread->lanes.table,
+              thread->lanes.table_cap * sizeof *thread->lanes.table);
+    phi__free(thread->log.memory, thread->lanes.at, thread->lanes.cap * sizeof *thread->lanes.at);
+    phi__hashes_free(thread->log.memory, &thread->ids);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    phi__free(thread->log.memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__about_free(thread);
     phi__thread_drop_undo(thread);
-    phi__free(thread->memory, thread->op_table, thread->op_cap * sizeof(phi__op_place));
-    phi__free(thread->memory, thread->compactions,
-              thread->compaction_cap * sizeof *thread->compactions);
-    phi__fold_free(thread->memory, &thread->fold);
-    phi_arena_free(&thread->first.arena);
-    while ((segment = thread->segments) != NULL) {
-        thread->segments = segment->older;
+    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof(phi__op_place));
+    phi__free(thread->log.memory, thread->ops.compactions,
+              thread->ops.compaction_cap * sizeof *thread->ops.compactions);
+    phi__fold_free(thread->log.memory, &thread->fold);
+    phi_arena_free(&thread->log.first.arena);
+    while ((segment = thread->log.segments) != NULL) {
+        thread->log.segments = segment->older;
         phi_arena_free(&segment->arena);
-        phi__free(thread->memory, segment, sizeof *segment);
+        phi__free(thread->log.memory, segment, sizeof *segment);
     }
     phi__thread_renew(thread);
 }
 
 PHI__FN int64_t phi__thread_now(const phi_thread *thread) {
-    return thread->io != NULL ? phi__io_wall_ms(thread->io) : 0;
+    return thread->log.io != NULL ? phi__io_wall_ms(thread->log.io) : 0;
 }
 
 PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
     void *grown;
     if (n > 0) {
-        grown = phi__grow(thread->memory, thread->entries, &thread->cap, phi__add(thread->held, n),
-                          sizeof *thread->entries);
+        grown = phi__grow(thread->log.memory, thread->log.entries, &thread->log.cap,
+                          phi__add(thread->log.held, n), sizeof *thread->log.entries);
         if (grown == NULL) return false;
-        thread->entries = (phi__entry **)grown;
+        thread->log.entries = (phi__entry **)grown;
     }
     if (messages == 0) return true;
     if (thread->loading != NULL) return phi__load_message_room(thread, messages);
-    grown = phi__grow(thread->memory, thread->messages, &thread->message_cap,
-                      phi__add(thread->held_messages, messages), sizeof *thread->messages);
+    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
+                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
     if (grown == NULL) return false;
-    thread->messages = (phi__entry **)grown;
-    return phi__fold_room(thread->memory, &thread->fold, messages);
+    thread->messages.at = (phi__entry **)grown;
+    return phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
 static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
@@ -87,35 +89,35 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
 
 /* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
 static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
-    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->started == NULL;
+    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
         if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__thread_discount(&thread->usage, &thread->of_turns);
+            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
         if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
         phi_usage_add(&thread->usage, entry->usage);
     }
     if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
-        memset(&thread->of_turns, 0, sizeof thread->of_turns);
+        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
 }
 
 PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
     size_t i;
     for (i = 0; i < n; i++) {
         phi__entry *entry = &entries[i];
-        entry->seq = thread->count++;
-        entry->lane = thread->lane;
-        entry->segment = thread->current;
-        thread->entries[thread->held++] = entry;
+        entry->seq = thread->log.count++;
+        entry->lane = thread->lanes.active;
+        entry->segment = thread->log.current;
+        thread->log.entries[thread->log.held++] = entry;
         phi__thread_count_usage(thread, entry);
-        if (thread->made_ms == 0) thread->made_ms = entry->at_ms;
-        thread->changed_ms = entry->at_ms;
+        if (thread->log.made_ms == 0) thread->log.made_ms = entry->at_ms;
+        thread->log.changed_ms = entry->at_ms;
         if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
             phi__load_message(thread, entry);
         else if (entry->kind == PHI_ENTRY_MESSAGE) {
-            entry->ordinal = thread->message_count++;
-            thread->messages[thread->held_messages++] = entry;
-            if (entry->message->role == PHI_ROLE_USER) thread->last_user = entry->seq + 1;
+            entry->ordinal = thread->messages.count++;
+            thread->messages.at[thread->messages.held++] = entry;
+            if (entry->message->role == PHI_ROLE_USER) thread->messages.last_user = entry->seq + 1;
             phi__fold_message(&thread->fold, entry);
         } else if (entry->kind == PHI_ENTRY_LOOP_END) {
             phi__thread_loop_ends(thread, entry);
@@ -218,7 +220,7 @@ PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
     uint64_t hash = phi__hash(id, 0);
     if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
-    if (!phi__hashes_room(thread->memory, &thread->ids, 1)) return PHI_NO_MEMORY;
+    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
     phi__hashes_add(&thread->ids, hash);
     return PHI_OK;
 }

@@ -114,12 +114,16 @@ typedef struct phi__loop_start {
     uint64_t seq;  /* of its LOOP_START, and 1; 0: it has ended */
 } phi__loop_start;
 
-typedef struct phi__loop_starts {
+typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
+    bool keeps_none;        /* the run that goes on may be rolled back */
     uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
-} phi__loop_starts;
+    phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
+    phi_usage of_turns;     /* of the run that goes on: its turns that ended, in `usage` already */
+    uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
+} phi__loops;
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
    the run, too. */
@@ -135,7 +139,8 @@ typedef struct phi__hashes {
     size_t count, cap;
 } phi__hashes;
 
-struct phi_thread {
+/* Entries, by seq; and where they live. */
+typedef struct phi__log {
     phi_memory *memory;
     phi__io *io;
     phi__segment first;     /* in its place: a short log needs no other */
@@ -147,43 +152,55 @@ struct phi_thread {
     size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
     phi__entry **entries;
     size_t held, cap;
-    size_t
-        message_count; /* MESSAGE entries of the active lane, of which these are in memory: in order */
-    phi__entry **messages;
-    size_t held_messages, message_cap;
-    phi__fold fold;                      /* of the active lane */
-    phi__lane *lanes;                    /* none: there is only the default one */
-    uint32_t lane_count, lane, lane_cap; /* lane: the active one */
-    phi__op *ops;                        /* the last one in memory */
-    uint64_t last_op;    /* seq of the last rewrite that changed a view, wherever it is; 0: none */
-    phi_usage usage;     /* phi_thread_usage */
-    phi_usage of_turns;  /* of the run that goes on: its turns that ended, in `usage` already */
-    void *user;          /* the run that goes over it, or NULL */
-    phi__entry *started; /* the LOOP_START whose end has not come, or NULL */
-    uint64_t last_user;  /* 1 and the seq of the active lane's last user message; 0: none */
-    bool of_agent;       /* it is an agent's own: not to be freed, nor lent to a run */
-    bool restored;       /* it was read: what no run has answered since was lost with a process */
-    bool keeps_none;     /* the run that goes on may be rolled back */
-    bool left; /* something went out of view since the last look at what may leave memory */
-    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
-    struct phi__grown *grown;     /* where it is put when it grows; NULL: nowhere */
-    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
-    phi__hashes ids;        /* of the tool call ids so far */
-    phi__hashes away_ops;   /* of the ids of rewrites that are away */
-    struct phi__loading *loading; /* load.c; NULL: it is not being read */
-    uint32_t *lane_table; /* lanes by name, where there are many: an open table, half empty */
-    size_t lane_table_cap;
-    phi__loop_starts loops;
-    phi__undo undo;
-    phi__op_place *op_table; /* rewrite.c: rewrites in memory by id: an open table, half empty */
-    size_t op_count, op_cap;
-    phi_str id;                  /* in memory of its own, of a thread in no store; NULL: none yet */
-    struct phi__about *about;    /* about_in.h; NULL: nothing was said */
     int64_t made_ms, changed_ms; /* phi_thread_info */
-    uint64_t prompt_hash;        /* of the last run's system prompt; 0: none was noted */
+    bool left; /* something went out of view since the last look at what may leave memory */
+    struct phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
+} phi__log;
+
+/* MESSAGE entries of the active lane. */
+typedef struct phi__messages {
+    phi__entry **at;    /* those in memory, in order */
+    size_t count, held; /* of all; of those in memory */
+    size_t cap;
+    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
+} phi__messages;
+
+typedef struct phi__lanes {
+    phi__lane *at; /* none: there is only the default one */
+    uint32_t count, active, cap;
+    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
+    size_t table_cap;
+} phi__lanes;
+
+typedef struct phi__ops {
+    phi__op *last;        /* the last one in memory */
+    uint64_t last_seq;    /* of the last one that changed a view, wherever it is; 0: none */
+    phi__op_place *table; /* those in memory by id: an open table, half empty */
+    size_t count, cap;
+    phi__hashes away;                  /* of the ids of those that are away */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
+} phi__ops;
+
+struct phi_thread {
+    phi__log log;
+    phi__messages messages;
+    phi__lanes lanes;
+    phi__fold fold; /* of the active lane */
+    phi__ops ops;
+    phi__loops loops;
+    phi__undo undo;
+    phi__hashes ids;          /* of the tool call ids so far */
+    phi_usage usage;          /* phi_thread_usage */
+    phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
+    struct phi__about *about; /* about_in.h; NULL: nothing was said */
+    struct phi__loading *loading; /* load.c; NULL: it is not being read */
+    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
+    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
+    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
+    void *user;             /* the run that goes over it, or NULL */
+    bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored; /* it was read: what no run has answered since was lost with a process */
 };
 
 typedef phi_thread phi__thread;
@@ -212,7 +229,7 @@ PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, s
 PHI__FN phi_arena *phi__thread_room(phi_thread *thread);
 /* Whether every entry from the first one on is in memory. */
 static inline bool phi__thread_whole(const phi_thread *thread) {
-    return thread->held + thread->base == thread->count;
+    return thread->log.held + thread->log.base == thread->log.count;
 }
 /* How full segments of an empty thread are to be: of an agent with a memory limit, a part of that; 0: as usual. */
 PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes);

@@ -46,7 +46,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     if (status == PHI_OK) status = phi__load_end(log);
     if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
     phi__entry_reader_free(reader);
-    log->restored = log->count > 0;
+    log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
     phi__journal_close(log); /* what was read of it is not to be stored */
     phi__thread_free(log);
@@ -86,8 +86,8 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__buf_text(&text, "{\"phi_thread\":1");
     phi__about_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
-    for (i = 0; i < thread->held && !text.failed; i++) {
-        phi__entry_put(&text, thread, thread->entries[i], &scratch);
+    for (i = 0; i < thread->log.held && !text.failed; i++) {
+        phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
         phi__buf_char(&text, '\n');
     }
     phi_arena_free(&scratch);
@@ -104,7 +104,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->count > 0 || thread->user != NULL) return PHI_MISUSE;
+    if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
     phi__entry_reader_init(&reader, thread);
     (void)phi__text_line(&json, &line);
     status = phi__text_header(&reader, line);

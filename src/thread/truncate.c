@@ -58,7 +58,7 @@ static uint64_t phi__truncate_before(const phi__truncation *t) {
 static const char *phi__truncate_meta(const phi_thread *thread, const phi__item *item) {
     const phi__op *op;
     if ((item->flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
-    for (op = thread->ops; op != NULL; op = op->earlier) {
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
         const phi_rewrite *r = &op->rewrite;
         if (r->reason == PHI_REWRITE_COMPACTION && r->span_count > 0 && r->meta != NULL &&
             r->spans[0].messages == item->message &&
@@ -213,7 +213,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     memset(&rewrite, 0, sizeof rewrite);
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
-    phi_arena_init(&scratch, t->thread->memory, 0);
+    phi_arena_init(&scratch, t->thread->log.memory, 0);
     rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
     done = rewrite.spans != NULL &&
            phi__thread_rewrite(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
@@ -224,16 +224,16 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
 static bool phi__truncate_blocks(phi__truncation *t) {
     phi_thread *thread = t->thread;
     const phi__fold *fold = &thread->fold;
-    size_t *askers = phi__groups_make(thread->memory, fold), i;
+    size_t *askers = phi__groups_make(thread->log.memory, fold), i;
     uint8_t *durable = NULL;
-    bool done = askers != NULL && phi__groups_durable(thread->memory, fold, &durable);
+    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     if (done) {
         for (i = 0; i < fold->count; i++) t->blocks[i].up = i;
         phi__truncate_look(t);
         phi__truncate_weigh(t, askers, durable);
     }
-    phi__free(thread->memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(thread->memory, fold->count, askers);
+    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->log.memory, fold->count, askers);
     return done;
 }
 
@@ -247,12 +247,12 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
     memset(&t, 0, sizeof t);
     t.thread = thread;
     t.counter = counter;
-    t.blocks = (phi__truncate_block *)phi__alloc(thread->memory, bytes);
+    t.blocks = (phi__truncate_block *)phi__alloc(thread->log.memory, bytes);
     done = t.blocks != NULL && phi__truncate_blocks(&t);
     if (done && phi__truncate_plan(&t, target_tokens)) {
         done = phi__truncate_do(&t, loop_id, turn_index);
         if (done) *removed = (size_t)t.removed;
     }
-    phi__free(thread->memory, t.blocks, t.blocks != NULL ? bytes : 0);
+    phi__free(thread->log.memory, t.blocks, t.blocks != NULL ? bytes : 0);
     return done;
 }

@@ -9,7 +9,7 @@
 /* ---- entries ---- */
 
 static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    const phi__lane *lane = thread->lanes != NULL ? &thread->lanes[entry->lane] : NULL;
+    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
     if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
     out->parent_lane = phi__thread_lane_name(thread, lane->parent);
     out->fork_seq = lane->fork_seq;
@@ -52,17 +52,17 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
 }
 
 PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
-    return thread != NULL ? (thread)->count : 0;
+    return thread != NULL ? (thread)->log.count : 0;
 }
 
 PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
-    return thread != NULL ? (thread)->base : 0;
+    return thread != NULL ? (thread)->log.base : 0;
 }
 
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
     phi_status status = PHI_OK;
     if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= thread->count || seq < thread->base) return PHI_NOT_FOUND;
+    if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
     if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
     if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
     return status;
@@ -82,9 +82,9 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
     size_t i, n;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
         return PHI_BAD_ARG;
-    if (to > thread->count) to = thread->count;
+    if (to > thread->log.count) to = thread->log.count;
     if (from > to) from = to;
-    if (from < to && from < thread->base) return PHI_NOT_FOUND;
+    if (from < to && from < thread->log.base) return PHI_NOT_FOUND;
     n = (size_t)(to - from);
     list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
     if (list == NULL) return PHI_NO_MEMORY;
@@ -99,7 +99,7 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 static bool phi__view_is_json(const phi_thread *log, phi_str json, phi_status *status) {
     phi_arena scratch;
     phi_json *root = NULL;
-    phi_arena_init(&scratch, log->memory, 0);
+    phi_arena_init(&scratch, log->log.memory, 0);
     *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
     phi_arena_free(&scratch);
     return *status == PHI_OK;
@@ -155,7 +155,7 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != thread->count) return PHI_STALE;
+    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
     status = phi__view_check(thread, messages, count);
     if (status != PHI_OK) return status;
     if (!phi__thread_roll(thread, NULL) || !phi__view_settle(thread, messages[0].role))
@@ -166,7 +166,7 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
         phi_arena_reset(room, mark);
         return PHI_NO_MEMORY;
     }
-    if (seq != NULL) *seq = thread->count - count;
+    if (seq != NULL) *seq = thread->log.count - count;
     return PHI_OK;
 }
 
@@ -192,7 +192,7 @@ PHI__FN phi_status phi__thread_note(phi_thread *log, const char *kind, phi_str j
     entry->kind = PHI_ENTRY_NOTE;
     entry->at_ms = phi__thread_now(log);
     entry->of.note = note;
-    if (seq != NULL) *seq = log->count;
+    if (seq != NULL) *seq = log->log.count;
     phi__thread_attach(log, entry, 1);
     return PHI_OK;
 }
@@ -236,13 +236,13 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     uint32_t at;
     bool done;
     if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lane;
+    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
     status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
-    phi__fold_free(thread->memory, &made);
+    phi__fold_free(thread->log.memory, &made);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (!phi_str_equal(first, second) || one.fold.count != two.fold.count ||
             one.fold.tokens != two.fold.tokens)
             abort();
-    } else if (memchr(words, 0, sizeof words) == NULL || one.count != 0)
+    } else if (memchr(words, 0, sizeof words) == NULL || one.log.count != 0)
         abort();
     phi__thread_free(&one);
     phi__thread_free(&two);

@@ -529,7 +529,7 @@ TEST(notes_during_a_run_leave_room_for_its_prompts) {
     CHECK_EQ_INT(rig_run(r, 2), 1);
     do /* until they have what was kept for the prompt */
         CHECK_EQ_INT(phi_thread_note(thread, "n", PHI__LIT("1"), NULL), PHI_OK);
-    while (log->count < log->cap);
+    while (log->log.count < log->log.cap);
     CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(shown(thread), 2);

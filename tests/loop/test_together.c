@@ -131,9 +131,9 @@ static void fold_is_fresh(world *w) {
     if (agent == NULL) return;
     thread = agent->thread;
     test_alloc_fail_at(-1);
-    status = phi__fold_lane(thread, thread->lane, UINT64_MAX - 1, &fresh);
+    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX - 1, &fresh);
     if (status != PHI_OK) { /* a store that fails now does not give back what has left memory */
-        HOLDS(w, w->stored && thread->held < thread->count);
+        HOLDS(w, w->stored && thread->log.held < thread->log.count);
         return;
     }
     HOLDS(w, fresh.count == thread->fold.count && fresh.tokens == thread->fold.tokens);
@@ -142,7 +142,7 @@ static void fold_is_fresh(world *w) {
         HOLDS(w, fresh.items[i].from == thread->fold.items[i].from &&
                      fresh.items[i].to == thread->fold.items[i].to);
     }
-    phi__fold_free(thread->memory, &fresh);
+    phi__fold_free(thread->log.memory, &fresh);
 }
 
 /* The store, read again, gives what the agent has. */

@@ -293,7 +293,7 @@ static void log_rewrite(random_log *g) {
 static void log_revoke(random_log *g) {
     phi_rewrite r;
     uint32_t back = log_below(g, 3);
-    phi__op *op = g->thread->ops;
+    phi__op *op = g->thread->ops.last;
     phi_status status;
     while (op != NULL && back-- > 0) op = op->earlier;
     if (op == NULL) return;
@@ -313,7 +313,7 @@ static void log_lane(random_log *g) {
         (void)snprintf(name, sizeof name, "way %u", (unsigned)lanes);
         status = phi_thread_fork_lane(
             thread, name, NULL,
-            log_below(g, 3) == 0 ? UINT64_MAX : log_below(g, (uint32_t)g->thread->count + 1));
+            log_below(g, 3) == 0 ? UINT64_MAX : log_below(g, (uint32_t)g->thread->log.count + 1));
     } else if (what == 1 && lanes < 6)
         status = phi_thread_fresh(thread);
     else {

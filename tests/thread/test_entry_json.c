@@ -115,17 +115,18 @@ static bool same_fold(const phi__fold *a, const phi__fold *b) {
 static bool same_thread(phi_thread *a, phi_thread *b, bool every_point) {
     uint32_t lane;
     uint64_t upto;
-    bool same = a->count == b->count && a->lane == b->lane && a->usage.output == b->usage.output &&
-                a->message_count == b->message_count && a->ids.count == b->ids.count &&
-                phi__thread_lanes(a) == phi__thread_lanes(b) && same_fold(&a->fold, &b->fold);
+    bool same = a->log.count == b->log.count && a->lanes.active == b->lanes.active &&
+                a->usage.output == b->usage.output && a->messages.count == b->messages.count &&
+                a->ids.count == b->ids.count && phi__thread_lanes(a) == phi__thread_lanes(b) &&
+                same_fold(&a->fold, &b->fold);
     for (lane = 0; same && every_point && lane < phi__thread_lanes(a); lane++)
-        for (upto = 0; same && upto < a->count; upto++) {
+        for (upto = 0; same && upto < a->log.count; upto++) {
             phi__fold x, y;
             if (phi__fold_lane(a, lane, upto, &x) != PHI_OK) return false;
             if (phi__fold_lane(b, lane, upto, &y) != PHI_OK) abort();
             same = same_fold(&x, &y);
-            phi__fold_free(a->memory, &x);
-            phi__fold_free(b->memory, &y);
+            phi__fold_free(a->log.memory, &x);
+            phi__fold_free(b->log.memory, &y);
         }
     return same;
 }
@@ -198,8 +199,8 @@ TEST(what_the_interchange_format_loses_stands_beside_it) {
     CHECK(append(&m));
     CHECK(strstr(line(2), ",\"more\":{\"turn\":3,\"timestamp\":12,\"data\":\"[1, 2]\"}}") != NULL);
     CHECK(comes_back());
-    CHECK_STR(again.messages[1]->message->content[0].arguments, "{ \"a\": 1 }");
-    CHECK_STR(again.messages[0]->message->details, "{ \"exit\": 0 }");
+    CHECK_STR(again.messages.at[1]->message->content[0].arguments, "{ \"a\": 1 }");
+    CHECK_STR(again.messages.at[0]->message->details, "{ \"exit\": 0 }");
     teardown();
 }
 
@@ -347,7 +348,7 @@ TEST(cut_at_any_byte_what_is_left_is_read_or_refused) {
             phi_thread_from_json(of(&again), phi__str(text.at, cut), words, sizeof words);
         bool whole = cut > 0 && (text.at[cut] == '\n' || text.at[cut - 1] == '\n');
         if (!CHECK_EQ_INT(status, whole ? PHI_OK : PHI_PARSE)) break;
-        if (status != PHI_OK) CHECK(strncmp(words, "line ", 5) == 0 && again.count == 0);
+        if (status != PHI_OK) CHECK(strncmp(words, "line ", 5) == 0 && again.log.count == 0);
         phi__thread_free(&again);
     }
     teardown();
@@ -361,7 +362,7 @@ static void refused(const char *lines, const char *want) {
     CHECK_EQ_INT(phi_thread_from_json(of(&again), phi_str_of(text), words, sizeof words),
                  PHI_PARSE);
     CHECK_EQ_STR(words, want);
-    CHECK_EQ_INT(again.count, 0);
+    CHECK_EQ_INT(again.log.count, 0);
 }
 
 #define HI                                                                                         \
@@ -470,7 +471,7 @@ TEST(a_thread_that_has_entries_reads_nothing) {
     CHECK(append(&m));
     CHECK_EQ_INT(phi_thread_from_json(of(&thread), phi_str_of("{\"phi_thread\":1}"), NULL, 0),
                  PHI_MISUSE);
-    CHECK_EQ_INT(thread.count, 1);
+    CHECK_EQ_INT(thread.log.count, 1);
     teardown();
 }
 
@@ -504,7 +505,7 @@ TEST(without_memory_nothing_is_written_or_read_and_nothing_is_lost) {
         status = phi_thread_to_json(of(&thread), &arena, &text);
         if (status == PHI_OK) status = phi_thread_from_json(of(&again), text, NULL, 0);
         CHECK_EQ_INT(status, test_alloc_tripped() ? PHI_NO_MEMORY : PHI_OK);
-        if (status != PHI_OK) CHECK_EQ_INT(again.count, 0);
+        if (status != PHI_OK) CHECK_EQ_INT(again.log.count, 0);
         test_alloc_fail_at(-1);
         teardown();
         if (status == PHI_OK) break;

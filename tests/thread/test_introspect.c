@@ -678,7 +678,7 @@ TEST(entries_that_left_memory_are_read_back_when_they_are_described) {
     phi_view_item item = PHI_ZERO;
     phi_str text = {"before", 6};
     setup();
-    CHECK(inside->held < inside->count);
+    CHECK(inside->log.held < inside->log.count);
     store_mem_fail_at(store, 0, PHI_IO);
     CHECK_EQ_INT(phi_thread_figures(log, NULL, UINT64_MAX, &f), PHI_OK); /* without the store */
     CHECK_EQ_INT(f.messages, 1);
@@ -725,12 +725,12 @@ TEST(any_log_is_described_with_a_line_for_each_entry) {
         g.state = seed;
         log_grow(&g, 60);
         d.last = PHI_UNLIMITED;
-        CHECK_EQ_INT(lines(described(&d)), thread.count + 2);
+        CHECK_EQ_INT(lines(described(&d)), thread.log.count + 2);
         for (i = 0; i < phi_thread_lane_count(log_of()); i++) {
             d.lane = phi_thread_lane_name(log_of(), i).at;
-            d.before = 1 + seed % (thread.count + 1);
+            d.before = 1 + seed % (thread.log.count + 1);
             CHECK_EQ_INT(lines(described(&d)),
-                         2 + (d.before < thread.count ? d.before : thread.count));
+                         2 + (d.before < thread.log.count ? d.before : thread.log.count));
             (void)counts(d.lane, UINT64_MAX);
             (void)counts(d.lane, d.before - 1);
         }

@@ -15,7 +15,7 @@ static void setup(void) {
     phi__thread_init(&thread, &memory, NULL);
     phi__thread_init(&again, &memory, NULL);
     memset(&grown, 0, sizeof grown);
-    thread.grown = again.grown = &grown;
+    thread.log.grown = again.log.grown = &grown;
     phi_arena_init(&arena, &memory, 0);
     store = store_mem_new();
 }
@@ -97,14 +97,14 @@ TEST(a_thread_comes_back_with_all_it_had) {
         g.thread = &thread;
         g.state = seed;
         CHECK_EQ_INT(attach(&thread, "t", words), PHI_OK);
-        while (thread.count < 30) {
+        while (thread.log.count < 30) {
             CHECK(log_grow(&g, 1 + seed % 5));
             CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_OK);
         }
         CHECK(stored_is(&thread, "t"));
         CHECK_EQ_INT(phi_thread_detach(of(&thread)), PHI_OK);
         CHECK_EQ_INT(attach(&again, "t", words), PHI_OK);
-        CHECK_EQ_INT(phi_thread_stored(of(&again)), thread.count);
+        CHECK_EQ_INT(phi_thread_stored(of(&again)), thread.log.count);
         if (!CHECK(phi_str_equal(text_of(&thread), text_of(&again)))) seed = 1000;
         teardown();
     }
@@ -135,7 +135,7 @@ TEST(a_thread_and_a_store_that_both_have_entries_do_not_meet) {
     CHECK(say(&again, "other"));
     CHECK_EQ_INT(attach(&again, "t", words), PHI_MISUSE);
     CHECK_EQ_STR(words, "the thread and the store both have entries");
-    CHECK_EQ_INT(again.count, 1);
+    CHECK_EQ_INT(again.log.count, 1);
     CHECK(!store_mem_locked(store, "t"));
     teardown();
 }
@@ -190,7 +190,7 @@ TEST(a_store_that_fails_when_it_is_attached_leaves_all_as_it_was) {
         store_mem_fail_at(store, (int)i, PHI_IO);
         CHECK_EQ_INT(attach(&thread, "t", words), i < 3 ? PHI_IO : PHI_OK);
         CHECK_EQ_STR(words, i < 3 ? "the store failed on demand" : "");
-        CHECK_EQ_INT(thread.count, 1);
+        CHECK_EQ_INT(thread.log.count, 1);
         CHECK((thread.journal != NULL) == (i == 3));
         CHECK(store_mem_locked(store, "t") == (i == 3));
         teardown();
@@ -230,7 +230,7 @@ TEST(a_torn_end_is_cut_off_and_told) {
     CHECK_EQ_INT(
         phi_thread_attach(of(&again), store_mem_store(store), "u", &torn, words, sizeof words),
         PHI_OK);
-    CHECK_EQ_INT(again.count, 1);
+    CHECK_EQ_INT(again.log.count, 1);
     CHECK_EQ_INT(torn, strlen(half) - (size_t)(strchr(half, '\n') - half) - 1);
     CHECK(say(&again, "two again"));
     CHECK_EQ_INT(phi_thread_sync(of(&again), words, sizeof words), PHI_OK);
@@ -274,7 +274,7 @@ TEST(damage_in_the_midst_names_the_entry_and_leaves_the_thread_empty) {
     store_mem_set(store, "t", text, sizeof text - 1);
     CHECK_EQ_INT(attach(&thread, "t", words), PHI_PARSE);
     CHECK_EQ_STR(words, "entry 1: seq: expected 1");
-    CHECK_EQ_INT(thread.count, 0);
+    CHECK_EQ_INT(thread.log.count, 0);
     CHECK(!store_mem_locked(store, "t"));
     teardown();
 }
@@ -346,7 +346,7 @@ TEST(without_memory_nothing_is_lost_and_nothing_half_read) {
         test_alloc_fail_at(-1);
         if (status == PHI_OK) CHECK(phi_str_equal(text_of(&thread), text_of(&again)));
         if (status != PHI_OK) {
-            CHECK(thread.journal == NULL && again.journal == NULL && again.count == 0);
+            CHECK(thread.journal == NULL && again.journal == NULL && again.log.count == 0);
             CHECK(!store_mem_locked(store, "t"));
             CHECK_EQ_STR(words, phi_status_text(PHI_NO_MEMORY));
         }

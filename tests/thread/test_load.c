@@ -147,7 +147,7 @@ static size_t cost(void (*fill)(unsigned), unsigned n) {
     asked_for = 0;
     CHECK_EQ_INT(read_it(), PHI_OK);
     CHECK_EQ_STR(words, "");
-    CHECK_EQ_INT(thread.count, seq);
+    CHECK_EQ_INT(thread.log.count, seq);
     phi__thread_free(&thread);
     CHECK_EQ_INT(test_alloc_live_bytes(), 0);
     return asked_for;
@@ -266,7 +266,7 @@ TEST(a_rewrite_of_a_lane_that_was_left_is_in_its_view) {
     message("");
     CHECK_EQ_INT(read_it(), PHI_OK);
     CHECK_EQ_STR(shown(), "[0-0] 7");
-    CHECK_EQ_INT(thread.message_count, 2);
+    CHECK_EQ_INT(thread.messages.count, 2);
     done();
 }
 

@@ -25,7 +25,7 @@ static void teardown(void) {
 
 static uint64_t append_as(phi_message *m, uint32_t flags) {
     uint64_t seq = 0;
-    m->timestamp_ms = 1000 + (int64_t)log_.count;
+    m->timestamp_ms = 1000 + (int64_t)log_.log.count;
     (void)phi_thread_append_messages(&log_, m, 1, flags, UINT64_MAX, &seq);
     return seq;
 }
@@ -207,7 +207,7 @@ TEST(the_turn_that_goes_on_stays) {
     conversation();
     CHECK(prune_to(1000000, NULL, 8));
     CHECK_EQ_STR(shape(), "0 7 8 9");
-    CHECK_EQ_INT(log_.count, 11);
+    CHECK_EQ_INT(log_.log.count, 11);
     teardown();
 }
 
@@ -424,7 +424,8 @@ static size_t users_in_view(void) {
 
 static size_t users_in_log(void) {
     size_t i, n = 0;
-    for (i = 0; i < log_.message_count; i++) n += log_.messages[i]->message->role == PHI_ROLE_USER;
+    for (i = 0; i < log_.messages.count; i++)
+        n += log_.messages.at[i]->message->role == PHI_ROLE_USER;
     return n;
 }
 
@@ -465,9 +466,9 @@ static bool random_history_holds(void) {
         uint64_t tokens, end;
         phi_prune prune = PHI_ZERO;
         for (i = test_random(&seed) % 6; i > 0; i--) random_entry();
-        if (log_.count == 0) continue;
+        if (log_.log.count == 0) continue;
         tokens = log_.fold.tokens;
-        end = test_random(&seed) % (log_.count + 1);
+        end = test_random(&seed) % (log_.log.count + 1);
         prune.tokens = 1 + test_random(&seed) % 800;
         prune.memo = phi_str_of(test_random(&seed) % 2 == 0 ? NULL : "what there was to know");
         prune.end_seq = end;

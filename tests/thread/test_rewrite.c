@@ -648,7 +648,7 @@ TEST(a_call_that_was_rewritten_away_needs_no_result) {
     result("d", 0);
     CHECK(phi__thread_answer_orphans(&thread));
     CHECK_EQ_STR(now(), "0 3 4 5");
-    CHECK_STR(thread.entries[5]->message->tool_call_id, "c");
+    CHECK_STR(thread.log.entries[5]->message->tool_call_id, "c");
     done();
 }
 
@@ -692,7 +692,7 @@ static void run_that_rewrites(void) {
     phi_span s = span_of(1, 4, NULL, 0);
     phi_rewrite r = rewrite_of("c", &s, 1);
     conversation();
-    thread.keeps_none = copies;
+    thread.loops.keeps_none = copies;
     mark_run(PHI_ENTRY_LOOP_START, "run", PHI_KEEP_COMPLETE);
     CHECK_EQ_INT(swap("s", 5, 6, NULL), PHI_OK);
     say(PHI_ROLE_USER, "more");

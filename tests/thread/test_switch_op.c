@@ -55,7 +55,7 @@ static const char *shows(phi_thread *of) {
 
 static const char *now(void) { return shows(&thread); }
 
-static size_t messages_of_lane(void) { return thread.message_count; }
+static size_t messages_of_lane(void) { return thread.messages.count; }
 
 static phi_status apply(const phi_rewrite *r) {
     return phi_thread_rewrite(log_of(), r, NULL, words, sizeof words);
@@ -89,8 +89,8 @@ static void comes_back(void) {
     CHECK_EQ_INT(phi_thread_to_json(log_of(), &arena, &text), PHI_OK);
     CHECK_EQ_INT(phi_thread_from_json(&again, text, words, sizeof words), PHI_OK);
     CHECK_EQ_STR(shows(&again), was);
-    CHECK_EQ_INT(again.message_count, thread.message_count);
-    CHECK_EQ_INT(again.last_user, thread.last_user);
+    CHECK_EQ_INT(again.messages.count, thread.messages.count);
+    CHECK_EQ_INT(again.messages.last_user, thread.messages.last_user);
     CHECK(phi_thread_hash(&again) == phi_thread_hash(log_of()));
     CHECK_EQ_INT(phi_thread_to_json(&again, &arena, &second), PHI_OK);
     CHECK_STR(second, text.at);
@@ -286,11 +286,11 @@ TEST(an_answer_is_as_well_measured_after_a_switch_as_before) {
     phi_span s;
     conversation();
     CHECK_EQ_INT(apply(&r), PHI_OK);
-    CHECK_EQ_INT(thread.last_op, 0);
+    CHECK_EQ_INT(thread.ops.last_seq, 0);
     r = with_span(switch_of("tidy", PHI_LANE_DEFAULT), &s, 0, 1);
     r.lane = PHI_LANE_DEFAULT;
     CHECK_EQ_INT(apply(&r), PHI_OK);
-    CHECK_EQ_INT(thread.last_op, 6);
+    CHECK_EQ_INT(thread.ops.last_seq, 6);
     done();
 }
 

@@ -98,7 +98,7 @@ static bool result(uint32_t number, size_t bytes) {
 
 /* The rewrite that made an item, or NULL. */
 static const phi__op *op_at(size_t item) {
-    const phi__op *op = thread.ops;
+    const phi__op *op = thread.ops.last;
     if ((thread.fold.items[item].flags & PHI_ITEM_SYNTHETIC) == 0) return NULL;
     while (op->rewrite.spans[0].messages != thread.fold.items[item].message) op = op->earlier;
     return op;
@@ -152,7 +152,7 @@ TEST(a_new_thread_is_empty_and_belongs_to_nobody) {
     thread.user = &memory;
     setup();
     CHECK(thread.user == NULL);
-    CHECK_EQ_INT(thread.count, 0);
+    CHECK_EQ_INT(thread.log.count, 0);
     CHECK_EQ_INT(thread.fold.tokens, 0);
     CHECK(phi__thread_append(&thread, NULL, 0));
     CHECK(phi__thread_reserve(&thread, 0, 0));
@@ -170,11 +170,11 @@ TEST(entries_are_numbered_in_order_and_messages_listed) {
     CHECK(user(4));
     CHECK(phi__thread_append(&thread, two, 2));
     CHECK(answer(4));
-    CHECK_EQ_INT(thread.count, 4);
-    CHECK_EQ_INT(thread.entries[2]->seq, 2);
-    CHECK(thread.entries[2]->kind == PHI_ENTRY_TURN_START);
-    CHECK_EQ_INT(thread.message_count, 2);
-    CHECK(thread.messages[1] == thread.entries[3]);
+    CHECK_EQ_INT(thread.log.count, 4);
+    CHECK_EQ_INT(thread.log.entries[2]->seq, 2);
+    CHECK(thread.log.entries[2]->kind == PHI_ENTRY_TURN_START);
+    CHECK_EQ_INT(thread.messages.count, 2);
+    CHECK(thread.messages.at[1] == thread.log.entries[3]);
     CHECK_EQ_STR(shape(), "0 3");
     phi__thread_free(&thread);
 }
@@ -187,7 +187,7 @@ TEST(failed_and_aborted_answers_are_not_projected_and_extensions_are) {
     CHECK(extension("{\"a\":1}"));
     CHECK(answer(4));
     CHECK_EQ_STR(shape(), "0 3 4");
-    CHECK_EQ_INT(thread.message_count, 5);
+    CHECK_EQ_INT(thread.messages.count, 5);
     phi__thread_free(&thread);
 }
 
@@ -216,14 +216,14 @@ TEST(what_was_reserved_is_attached_without_memory) {
     REQUIRE(entries != NULL && phi__thread_reserve(&thread, 6, 5));
     for (i = 0; i < 6; i++) {
         entries[i].kind = i == 2 ? PHI_ENTRY_LOOP_START : PHI_ENTRY_MESSAGE;
-        entries[i].message = thread.entries[0]->message;
+        entries[i].message = thread.log.entries[0]->message;
     }
     test_alloc_fail_from(0);
     phi__thread_attach(&thread, entries, 6);
     CHECK(!test_alloc_tripped());
     test_alloc_fail_from(-1);
-    CHECK(thread.entries[1] == entries);
-    CHECK(thread.messages[1] == entries);
+    CHECK(thread.log.entries[1] == entries);
+    CHECK(thread.messages.at[1] == entries);
     CHECK_EQ_STR(shape(), "0 1 2 4 5 6");
     CHECK_EQ_INT(thread.fold.tokens, 30);
     phi__thread_free(&thread);
@@ -253,8 +253,8 @@ TEST(an_append_that_finds_no_memory_changes_nothing) {
         test_alloc_fail_at(n);
         if (phi__thread_append(&thread, entries, 9)) break;
         CHECK(test_alloc_tripped());
-        CHECK_EQ_INT(thread.count, 0);
-        CHECK_EQ_INT(thread.message_count, 0);
+        CHECK_EQ_INT(thread.log.count, 0);
+        CHECK_EQ_INT(thread.messages.count, 0);
         CHECK_EQ_INT(thread.fold.tokens, 0);
         CHECK(phi__thread_append(&thread, entries, 9));
         CHECK_EQ_INT(thread.fold.count, 8);
@@ -277,8 +277,8 @@ TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
     CHECK_EQ_INT(truncate_to(700), 4);
     CHECK_EQ_STR(shape(), "0 M(1-4: 4) 5 6 7 8 9");
     CHECK_EQ_INT(thread.fold.tokens, 6 * 104 + 20);
-    CHECK_EQ_INT(thread.count, 11);
-    e = thread.entries[10];
+    CHECK_EQ_INT(thread.log.count, 11);
+    e = thread.log.entries[10];
     CHECK(e->of.op == op_at(1));
     CHECK(e->kind == PHI_ENTRY_REWRITE);
     CHECK_EQ_INT(e->seq, 10);
@@ -294,7 +294,7 @@ TEST(the_oldest_messages_go_and_a_marker_stands_in_their_place) {
     CHECK(thread.fold.items[1].message == m);
     CHECK(thread.fold.items[1].arena == phi__thread_room(&thread));
     CHECK_EQ_INT(thread.fold.items[1].origin, 0);
-    CHECK_EQ_INT(thread.message_count,
+    CHECK_EQ_INT(thread.messages.count,
                  10); /* the log has them all, and the marker is none of them */
     phi__thread_free(&thread);
 }
@@ -305,7 +305,7 @@ TEST(what_fits_stays_as_it_is) {
     CHECK(user(400) && answer(400) && user(400) && answer(400));
     CHECK_EQ_INT(truncate_to(416), 0);
     CHECK_EQ_INT(truncate_to(UINT64_MAX), 0);
-    CHECK_EQ_INT(thread.count, 4);
+    CHECK_EQ_INT(thread.log.count, 4);
     CHECK_EQ_INT(truncate_to(415), 1);
     CHECK_EQ_STR(shape(), "0 M(1-1: 1) 2 3");
     phi__thread_free(&thread);
@@ -356,9 +356,9 @@ TEST(a_second_truncation_takes_the_first_ones_marker_and_counts_on) {
     CHECK_EQ_STR(shape(), "0 M(1-9: 9) 12");
     CHECK_STR(thread.fold.items[1].message->content[0].text,
               "[Context compacted: 9 messages removed to fit context window]");
-    CHECK_EQ_INT(thread.count, 14);
-    CHECK(thread.entries[13]->of.op == op_at(1));
-    CHECK(thread.entries[10]->kind == PHI_ENTRY_REWRITE); /* the log keeps what was */
+    CHECK_EQ_INT(thread.log.count, 14);
+    CHECK(thread.log.entries[13]->of.op == op_at(1));
+    CHECK(thread.log.entries[10]->kind == PHI_ENTRY_REWRITE); /* the log keeps what was */
     phi__thread_free(&thread);
 }
 
@@ -434,7 +434,7 @@ TEST(what_a_marker_costs_more_than_is_not_taken) {
     CHECK(user(400) && answer(4) && user(4));
     CHECK_EQ_INT(truncate_to(0), 0);
     CHECK_EQ_STR(shape(), "0 1 2");
-    CHECK_EQ_INT(thread.count, 3);
+    CHECK_EQ_INT(thread.log.count, 3);
     phi__thread_free(&thread);
 }
 
@@ -467,8 +467,8 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         bool done;
         setup();
         CHECK(user(400) && answer(400) && user(400) && answer(4));
-        CHECK_EQ_INT(thread.cap, thread.count);
-        while (thread.first.arena.end - thread.first.arena.at >= 8)
+        CHECK_EQ_INT(thread.log.cap, thread.log.count);
+        while (thread.log.first.arena.end - thread.log.first.arena.at >= 8)
             (void)phi__arena_bytes(phi__thread_room(&thread), 8); /* so that it needs a block */
         used = (size_t)thread.fold.tokens;
         removed = 9;
@@ -477,7 +477,7 @@ TEST(a_truncation_that_finds_no_memory_changes_nothing) {
         test_alloc_fail_at(-1);
         if (done) break;
         CHECK_EQ_INT(removed, 0);
-        CHECK_EQ_INT(thread.count, 4);
+        CHECK_EQ_INT(thread.log.count, 4);
         CHECK_EQ_INT(thread.fold.tokens, used);
         CHECK_EQ_STR(shape(), "0 1 2 3");
         CHECK_EQ_INT(truncate_to(300), 1);
@@ -497,7 +497,7 @@ TEST(a_hundred_thousand_messages_are_truncated) {
     entries = (phi__entry *)phi__arena_zero(phi__thread_room(&thread), COUNT * sizeof *entries);
     REQUIRE(entries != NULL && phi__thread_reserve(&thread, COUNT, COUNT));
     for (i = 0; i < COUNT; i++)
-        entries[i] = entry_of(thread.entries[i == COUNT - 1 ? 0 : 1]->message);
+        entries[i] = entry_of(thread.log.entries[i == COUNT - 1 ? 0 : 1]->message);
     phi__thread_attach(&thread, entries, COUNT);
     CHECK_EQ_INT(truncate_to(1000000), 90387);
     CHECK_EQ_INT(truncate_to(0), COUNT - 90387);
@@ -554,7 +554,7 @@ static bool folds(void) {
         else
             shown++;
     }
-    for (i = 0; i < thread.count; i++) all += projects(thread.entries[i]);
+    for (i = 0; i < thread.log.count; i++) all += projects(thread.log.entries[i]);
     phi__fold_free(&memory, &fold);
     return same && shown + gone == all;
 }
@@ -562,10 +562,10 @@ static bool folds(void) {
 static bool user_messages_stay(void) {
     const phi__entry *first = NULL, *newest = NULL;
     size_t i, found = 0;
-    for (i = 0; i < thread.message_count; i++) {
-        if (thread.messages[i]->message->role != PHI_ROLE_USER) continue;
-        if (first == NULL) first = thread.messages[i];
-        newest = thread.messages[i];
+    for (i = 0; i < thread.messages.count; i++) {
+        if (thread.messages.at[i]->message->role != PHI_ROLE_USER) continue;
+        if (first == NULL) first = thread.messages.at[i];
+        newest = thread.messages.at[i];
     }
     if (first == NULL) return true;
     for (i = 0; i < thread.fold.count; i++)
@@ -599,10 +599,10 @@ static bool every_call_has_its_result(void) {
 
 static bool cut(uint64_t target, size_t *removed) {
     uint64_t before = thread.fold.tokens;
-    size_t entries = thread.count;
+    size_t entries = thread.log.count;
     if (!CHECK(phi__thread_truncate(&thread, target, NULL, phi_str_of("l"), 0, removed)))
         return false;
-    CHECK_EQ_INT(thread.count, entries + (*removed > 0));
+    CHECK_EQ_INT(thread.log.count, entries + (*removed > 0));
     CHECK(*removed > 0 ? thread.fold.tokens < before : thread.fold.tokens == before);
     CHECK(thread.fold.tokens == counted());
     CHECK(user_messages_stay());

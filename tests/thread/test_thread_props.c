@@ -289,7 +289,7 @@ static void compare(world *w, phi_str lane, uint64_t upto) {
         HOLDS(w, items[i].flags == want.at[i].flags);
         HOLDS(w, i == 0 || items[i].from >= items[i - 1].from);
         HOLDS(w, (items[i].flags & PHI_ITEM_SYNTHETIC) != 0 ||
-                     items[i].message == w->thread.entries[items[i].from]->message);
+                     items[i].message == w->thread.log.entries[items[i].from]->message);
     }
     phi_arena_free(&arena);
 }
@@ -306,18 +306,19 @@ static void comes_back(world *w) {
     HOLDS(w, phi_thread_to_json(open_thread(w), &arena, &json) == PHI_OK);
     HOLDS(w, phi_thread_from_json(&again, json, words, sizeof words) == PHI_OK);
     if (w->failed) printf("  %s\n", words);
-    HOLDS(w, again.count == w->thread.count && again.fold.count == w->thread.fold.count);
+    HOLDS(w, again.log.count == w->thread.log.count && again.fold.count == w->thread.fold.count);
     HOLDS(w, again.fold.tokens == w->thread.fold.tokens);
     HOLDS(w, again.fold.durable == w->thread.fold.durable);
-    HOLDS(w, again.message_count == w->thread.message_count);
-    HOLDS(w, again.last_user == w->thread.last_user && again.last_op == w->thread.last_op);
-    HOLDS(w, again.compaction_count == w->thread.compaction_count);
+    HOLDS(w, again.messages.count == w->thread.messages.count);
+    HOLDS(w, again.messages.last_user == w->thread.messages.last_user &&
+                 again.ops.last_seq == w->thread.ops.last_seq);
+    HOLDS(w, again.ops.compaction_count == w->thread.ops.compaction_count);
     for (i = 0; i < again.fold.count && !w->failed; i++) {
         const phi__item *one = &again.fold.items[i], *other = &w->thread.fold.items[i];
         HOLDS(w, one->from == other->from && one->to == other->to && one->flags == other->flags);
     }
-    for (i = 0; i < again.count && !w->failed; i++)
-        HOLDS(w, again.entries[i]->ordinal == w->thread.entries[i]->ordinal);
+    for (i = 0; i < again.log.count && !w->failed; i++)
+        HOLDS(w, again.log.entries[i]->ordinal == w->thread.log.entries[i]->ordinal);
     for (i = 0; i < lanes && !w->failed; i++) {
         phi_str lane = phi_thread_lane_name(open_thread(w), i);
         const phi_view_item *a = NULL, *b = NULL;
@@ -336,12 +337,12 @@ static void entries_stay(world *w) {
     const phi_thread *t = &w->thread;
     size_t i;
     HOLDS(w, phi_thread_count(open_thread(w)) >= w->seen_count);
-    for (i = 0; i < t->count; i++) {
-        if (i >= w->seen_count) w->seen[i] = *t->entries[i];
-        HOLDS(w, memcmp(&w->seen[i], t->entries[i], sizeof w->seen[i]) == 0);
-        HOLDS(w, t->entries[i]->seq == i);
+    for (i = 0; i < t->log.count; i++) {
+        if (i >= w->seen_count) w->seen[i] = *t->log.entries[i];
+        HOLDS(w, memcmp(&w->seen[i], t->log.entries[i], sizeof w->seen[i]) == 0);
+        HOLDS(w, t->log.entries[i]->seq == i);
     }
-    w->seen_count = t->count;
+    w->seen_count = t->log.count;
 }
 
 static void tokens_are_counted(world *w) {
@@ -561,7 +562,7 @@ static void rewrite(world *w, const char *lane) {
     phi_rewrite r;
     char words[200], name[16];
     uint64_t count = phi_thread_count(open_thread(w)), before = look(w, lane, UINT64_MAX);
-    uint32_t was = w->thread.lane;
+    uint32_t was = w->thread.lanes.active;
     size_t lanes = phi_thread_lane_count(open_thread(w)), added;
     bool valid, duplicate = true;
     phi_status status;
@@ -584,7 +585,7 @@ static void rewrite(world *w, const char *lane) {
     if (!valid) {
         HOLDS(w, phi_thread_count(open_thread(w)) == count);
         HOLDS(w, look(w, lane, UINT64_MAX) == before);
-        HOLDS(w, w->thread.lane == was && phi_thread_lane_count(open_thread(w)) == lanes);
+        HOLDS(w, w->thread.lanes.active == was && phi_thread_lane_count(open_thread(w)) == lanes);
         return;
     }
     if (w->failed) printf("  %s\n", words);
@@ -595,11 +596,11 @@ static void rewrite(world *w, const char *lane) {
     HOLDS(w, phi_thread_rewrite(open_thread(w), &r, &duplicate, NULL, 0) == PHI_OK && duplicate);
     HOLDS(w, phi_thread_count(open_thread(w)) == count + 1 + added);
     HOLDS(w, r.switch_to == NULL
-                 ? w->thread.lane == was
+                 ? w->thread.lanes.active == was
                  : phi_str_equal(phi_thread_lane(open_thread(w)), phi_str_of(r.switch_to)));
-    was = w->thread.lane;
+    was = w->thread.lanes.active;
     if (pick(w, 4) == 0) undo(w, r.op_id, lane, before);
-    HOLDS(w, w->thread.lane == was);
+    HOLDS(w, w->thread.lanes.active == was);
 }
 
 /* What blocks it is said by the oracle, too. */
@@ -638,18 +639,18 @@ static void revoke_any(world *w, const char *lane) {
 }
 
 static void truncate(world *w) {
-    size_t removed = 0, shown = w->thread.fold.count, count = w->thread.count;
+    size_t removed = 0, shown = w->thread.fold.count, count = w->thread.log.count;
     uint64_t tokens = w->thread.fold.tokens;
     HOLDS(w, phi__thread_truncate(&w->thread, tokens * pick(w, 100) / 100, NULL, phi_str_of("l"), 0,
                                   &removed));
-    HOLDS(w, w->thread.count == count + (removed > 0 ? 1 : 0));
+    HOLDS(w, w->thread.log.count == count + (removed > 0 ? 1 : 0));
     HOLDS(w, removed == 0 || (w->thread.fold.tokens < tokens && w->thread.fold.count <= shown));
     HOLDS(w, removed > 0 || w->thread.fold.tokens == tokens);
 }
 
 static void new_lane(world *w) {
     char name[16];
-    uint64_t at = pick(w, 3) == 0 ? UINT64_MAX : pick(w, (uint32_t)w->thread.count + 3);
+    uint64_t at = pick(w, 3) == 0 ? UINT64_MAX : pick(w, (uint32_t)w->thread.log.count + 3);
     const char *parent =
         pick(w, 2) == 0
             ? NULL
@@ -694,7 +695,7 @@ static void act(world *w, const char *lane) {
 static void act_and_look_around(world *w) {
     uint64_t before[LANES];
     size_t i, n = phi_thread_lane_count(open_thread(w));
-    size_t target = w->thread.lane, active_one = target;
+    size_t target = w->thread.lanes.active, active_one = target;
     for (i = 0; i < n; i++)
         before[i] = look(w, phi_thread_lane_name(open_thread(w), i).at, UINT64_MAX);
     if (pick(w, 5) == 0) target = pick(w, (uint32_t)n);
@@ -729,7 +730,7 @@ static void move(world *w) {
 static void every_earlier_state(world *w) {
     size_t i, lane;
     for (lane = 0; lane < phi_thread_lane_count(open_thread(w)) && !w->failed; lane++)
-        for (i = 0; i < w->thread.count && !w->failed; i++)
+        for (i = 0; i < w->thread.log.count && !w->failed; i++)
             compare(w, phi_thread_lane_name(open_thread(w), lane), i);
 }
 
@@ -741,8 +742,8 @@ static bool history(uint32_t seed) {
     w.state = seed;
     phi_memory_init(&w.memory, &allocator, 0);
     phi__thread_init(&w.thread, &w.memory, NULL);
-    w.thread.keeps_none = seed % 2 == 0;
-    for (i = 0; i < STEPS && !w.failed && w.thread.count + 8 < ENTRIES; i++) {
+    w.thread.loops.keeps_none = seed % 2 == 0;
+    for (i = 0; i < STEPS && !w.failed && w.thread.log.count + 8 < ENTRIES; i++) {
         move(&w);
         act_and_look_around(&w);
         entries_stay(&w);
