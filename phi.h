@@ -38045,11 +38045,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xc8ace5d5
+#if PHI__IMP_LOOP != 0xc7d11b3d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xc8ace5d5
+#define PHI__IMP_LOOP 0xc7d11b3d
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -38086,14 +38086,473 @@ PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
 
 #endif
 
+/* ---- src/loop/types_in.h ---- */
+
+/* types_in.h - the names of the pump's structures, which state_in.h makes of what their owners
+   declare; its states, and what asking a hook comes to. */
+#ifndef PHI_LOOP_TYPES_IN_H
+#define PHI_LOOP_TYPES_IN_H
+
+
+typedef struct phi__agent phi__agent;
+typedef struct phi__run phi__run;
+typedef struct phi__toolcall phi__toolcall;
+typedef struct phi__response phi__response;
+
+/* In the order of a run. Each asks one hook at most, so that one which waited is entered anew. */
+typedef enum phi__state {
+    PHI__RUN_BEFORE_LOOP = 1,
+    PHI__RUN_OPEN,
+    PHI__RUN_FILTER, /* the prompts; then they are in the log */
+    PHI__RUN_POLL,   /* steering, before the first turn */
+    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
+    PHI__RUN_BEFORE_TURN,
+    PHI__RUN_TURN,
+    PHI__RUN_TRANSFORM,
+    PHI__RUN_CONVERT,
+    PHI__RUN_REQUEST,
+    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
+    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
+    PHI__RUN_SEND,       /* each attempt */
+    PHI__RUN_STREAM,
+    PHI__RUN_BACKOFF,
+    PHI__RUN_COMPACT,
+    PHI__RUN_COMPACTED,
+    PHI__RUN_TOOLS,
+    PHI__RUN_FAILED, /* the on_error hook */
+    PHI__RUN_TURN_END,
+    PHI__RUN_AFTER_TURN,
+    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
+    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
+    PHI__RUN_CLOSE,
+    PHI__RUN_AFTER_LOOP,
+    PHI__RUN_OVER, /* taken apart by the pump */
+    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in
+       one of these. */
+    PHI__RUN_LOST,    /* memory ran out */
+    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
+    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
+    PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
+} phi__state;
+
+/* What phi__hook_ask comes to. */
+typedef enum phi__hooked {
+    PHI__HOOK_ALLOW = PHI_ALLOW,
+    PHI__HOOK_DENY = PHI_DENY,
+    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
+    PHI__HOOK_WARN = PHI_WARN,
+    PHI__HOOK_GONE, /* the hook freed the agent: return at once */
+    PHI__HOOK_LOST  /* no memory */
+} phi__hooked;
+
+#endif
+
+/* ---- src/loop/attempt_in.h ---- */
+
+/* attempt_in.h - an attempt: a model call, tried once. What all states of it need; what becomes of
+   one that has ended is in attempt_end.c. */
+#ifndef PHI_LOOP_ATTEMPT_IN_H
+#define PHI_LOOP_ATTEMPT_IN_H
+
+
+/* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
+   copied into the thread, without the secrets that the requests carried. */
+PHI__FN phi__state phi__attempt_whole(phi__run *run);
+PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
+                                       phi_status status);
+/* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
+PHI__FN bool phi__attempt_tell_start(phi__run *run);
+PHI__FN bool phi__attempt_retract(phi__run *run);
+/* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
+PHI__FN void phi__attempt_drop(phi__run *run);
+/* The same where the answer is not wanted: it is charged, and what was told of it stays as it was
+   told. */
+PHI__FN void phi__attempt_abandon(phi__run *run);
+PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
+
+/* attempt_end.c: what becomes of one that has ended: run->fault, or NULL. */
+PHI__FN phi__state phi__attempt_end(phi__run *run);
+/* The same where run->fault is for good, and there may be no attempt any more. */
+PHI__FN phi__state phi__attempt_give_up(phi__run *run);
+
+#endif
+
+/* ---- src/loop/capture_in.h ---- */
+
+/* capture_in.h - what a turn is about to send, told once a turn to a host that wants it written
+   down. */
+#ifndef PHI_LOOP_CAPTURE_IN_H
+#define PHI_LOOP_CAPTURE_IN_H
+
+
+typedef struct phi__heard phi__heard;
+
+typedef struct phi__capture {
+    uint32_t told;     /* turns whose request was told */
+    phi__heard *heard; /* what was steered and followed up; in memory of its own */
+    size_t count, cap;
+} phi__capture;
+
+/* What was said to the run, as it enters the log. False, here and below: no memory. */
+PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
+PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
+PHI__FN void phi__capture_free(phi__run *run);
+
+#endif
+
+/* ---- src/loop/charge_in.h ---- */
+
+/* charge_in.h - what an attempt has cost is counted in its run, its agent and the budgets of all
+   above. */
+#ifndef PHI_LOOP_CHARGE_IN_H
+#define PHI_LOOP_CHARGE_IN_H
+
+
+PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
+/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
+PHI__FN void phi__charge_open(phi__run *run);
+
+#endif
+
+/* ---- src/loop/compaction_in.h ---- */
+
+/* compaction_in.h - making smaller what a model sees: the states COMPACT and COMPACTED, and what
+   leads to them. */
+#ifndef PHI_LOOP_COMPACTION_IN_H
+#define PHI_LOOP_COMPACTION_IN_H
+
+
+struct phi__compacted;
+
+typedef struct phi__compacting {
+    uint32_t count, idle; /* of this turn; those that gained nothing */
+    /* What made the last one, in the thread; NULL: the view's size did. */
+    const phi_failure *overflow;
+    struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
+    struct phi_compaction *told; /* the one that is under way, in the thread */
+} phi__compacting;
+
+PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
+/* Where a turn that has begun goes on: COMPACT where its view nears the window, else TRANSFORM. And
+   where a run of phi_compact does. */
+PHI__FN phi__state phi__run_fit(phi__run *run);
+PHI__FN phi__state phi__run_shrink(phi__run *run);
+/* Whether a compaction now would do anything. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
+/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
+   or as many as the agent's are to have. *did: something was gained. */
+PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
+PHI__FN void phi__compaction_clear(phi__run *run); /* a turn begins */
+/* What was asked does not fit, a provider says. failure: in the thread; then COMPACT follows. */
+PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure);
+PHI__FN bool phi__compaction_overflowed(const phi__run *run);
+
+#endif
+
+/* ---- src/loop/context_in.h ---- */
+
+/* context_in.h - what the model will see: the host's changes to the list, and its translation. */
+#ifndef PHI_LOOP_CONTEXT_IN_H
+#define PHI_LOOP_CONTEXT_IN_H
+
+
+/* The list that TRANSFORM_CONTEXT and CONVERT_TO_LLM look at. */
+typedef struct phi__listed {
+    const phi_message **messages; /* NULL: they were not asked */
+    size_t count;
+} phi__listed;
+
+PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
+PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
+/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
+PHI__FN bool phi__run_has_items(const phi__run *run);
+/* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
+PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+/* Pins what a list of the host's has of the log. False: no memory for that. */
+PHI__FN bool phi__context_pin(phi__run *run);
+PHI__FN bool phi__context_listed(const phi__run *run); /* they were asked */
+PHI__FN void phi__context_clear(phi__run *run);        /* they are to be asked anew */
+
+#endif
+
+/* ---- src/loop/draft_in.h ---- */
+
+/* draft_in.h - the first entries of a run: its beginning is in the log before anything is told, its
+   prompts are kept beside it until the filters have passed them. */
+#ifndef PHI_LOOP_DRAFT_IN_H
+#define PHI_LOOP_DRAFT_IN_H
+
+
+/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
+   parent empty: made, and the agent's last. On failure nothing changed. */
+typedef struct phi__run_order {
+    const phi_message *prompts;
+    size_t prompt_count;
+    phi_continuation continuation;
+    phi_str loop_id, parent_loop_id;
+    bool compact_only;
+    /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
+    bool goes_on;
+    /* of this run alone; copied; NULL or 0: the agent's */
+    const phi_policy *policy;
+    const phi_limits *limits;
+    const phi_tool *tools; /* where has_tools: these, of which there may be none */
+    size_t tool_count;
+    bool has_tools;
+    uint32_t waits_ms;
+} phi__run_order;
+
+/* False: no memory, and the log is as it was, but for results of calls that had none. */
+PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
+/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
+   is left there. False: no memory, and the run is as it was. */
+PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
+
+#endif
+
+/* ---- src/loop/error_in.h ---- */
+
+/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would
+   be right. */
+#ifndef PHI_LOOP_ERROR_IN_H
+#define PHI_LOOP_ERROR_IN_H
+
+
+/* Keeps both for phi_last_error, and returns the status. */
+PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
+    PHI_PRINTF(3, 4);
+
+#endif
+
+/* ---- src/loop/fail_in.h ---- */
+
+/* fail_in.h - how a run fails: told once, and why, also where memory ran out. */
+#ifndef PHI_LOOP_FAIL_IN_H
+#define PHI_LOOP_FAIL_IN_H
+
+
+/* failure: in the thread, or static. */
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
+/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+PHI__FN phi__state phi__run_no_memory(phi__run *run);
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
+                                                  uint64_t rt_refusals);
+
+#endif
+
+/* ---- src/loop/fields_in.h ---- */
+
+/* fields_in.h - values of arguments as they arrive, told to the tools that want them. What returns
+   a bool calls the host: false says that the agent is gone. */
+#ifndef PHI_LOOP_FIELDS_IN_H
+#define PHI_LOOP_FIELDS_IN_H
+
+
+/* What a tool with on_field has heard of a block of the answer. */
+typedef struct phi__told {
+    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
+    phi__json_fields scan;
+    uint32_t rewrites; /* of the draft, that the scan knows of */
+    bool told;         /* a value, and neither `dropped` nor `start` since */
+} phi__told;
+
+typedef struct phi__fields {
+    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    size_t count, cap;
+    size_t from; /* blocks before it were whole and are told */
+} phi__fields;
+
+/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
+   Memory that is missing shows in run->lost. */
+PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
+PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
+PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
+PHI__FN bool
+phi__fields_adopt(phi__toolcall *call); /* the answer is whole, and this is one of its calls */
+PHI__FN void phi__fields_started(phi__toolcall *call); /* `start` is next */
+PHI__FN bool
+phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
+
+#endif
+
+/* ---- src/loop/filter_in.h ---- */
+
+/* filter_in.h - asking the input filters about what a user said, before it is stored. */
+#ifndef PHI_LOOP_FILTER_IN_H
+#define PHI_LOOP_FILTER_IN_H
+
+
+typedef struct phi__filtering {
+    bool on;       /* a text is under way */
+    size_t at;     /* the next filter to be asked */
+    phi__buf text; /* what they are asked about */
+    phi__buf warnings;
+    phi_str rejection; /* of the prompts; in the thread */
+} phi__filtering;
+
+PHI__FN void phi__filter_init(phi__run *run);
+/* About the prompts, or about run->pending. DENY: the reason was told, and what it was about is
+   gone. Warnings are in the messages. */
+PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
+PHI__FN phi__hooked phi__filter_pending(phi__run *run);
+PHI__FN void phi__filter_end(phi__run *run);                /* gives up what is under way */
+PHI__FN phi_str phi__filter_text(const phi__run *run);      /* under way */
+PHI__FN phi_str phi__filter_rejection(const phi__run *run); /* of the prompts; empty: none */
+
+#endif
+
+/* ---- src/loop/hosted_in.h ---- */
+
+/* hosted_in.h - a call of a model of the host's own: what it is asked, and, in process, the call
+   that is open. Owned by provider.c. */
+#ifndef PHI_LOOP_HOSTED_IN_H
+#define PHI_LOOP_HOSTED_IN_H
+
+
+struct phi_model_request;
+
+typedef struct phi__hosted {
+    struct phi_model_request *asked;
+    void *call;
+    bool open, in_list;
+    bool in_call;          /* its poll is at work */
+    uint32_t polled_step;  /* when it was polled last */
+    phi__run *next, *prev; /* of those in rt->first_polled */
+} phi__hosted;
+
+#endif
+
+/* ---- src/loop/input_in.h ---- */
+
+/* input_in.h - the queues of what is said to a run: steering, follow-ups, injected messages. */
+#ifndef PHI_LOOP_INPUT_IN_H
+#define PHI_LOOP_INPUT_IN_H
+
+
+/* One message in a queue, in memory of its own. */
+typedef struct phi__input {
+    struct phi__input *next;
+    phi_arena arena; /* of the content and the source */
+    phi_input kind;
+    phi_message message;
+    phi_str source;
+    bool filtered; /* the filters have passed it; what they said is in the message */
+} phi__input;
+
+typedef struct phi__inputs {
+    phi__input *head, *tail;
+    size_t count;
+} phi__inputs;
+
+typedef struct phi__polling {
+    bool on;      /* a poll is under way: it has looked into the queue */
+    uint32_t got; /* messages so far */
+} phi__polling;
+
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
+PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
+PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
+/* A message at the end of a queue, its content and what the host says about it (JSON; empty:
+   nothing) copied. */
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                  const phi_content *content, size_t count, phi_str source,
+                                  phi_str details);
+/* What a host says about a message of its own, as the message's details: nothing where both are
+   NULL. And whether it can: else words that begin with `what`. */
+PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
+PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
+                                            const char *refs);
+/* Whether content can be a user's message; else words that begin with `what`. */
+PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                    size_t count);
+/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
+PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
+/* What is pending goes back to where it came from; what was injected is told as dropped. */
+PHI__FN void phi__input_return(phi__run *run);
+/* Tells of each that it is dropped, and empties the queue. */
+PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
+PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
+/* Puts what is pending, and what was injected, into the log. False: no memory. */
+PHI__FN bool phi__input_deliver(phi__run *run);
+PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
+
+#endif
+
+/* ---- src/loop/pause_in.h ---- */
+
+/* pause_in.h - runs that wait at a limit or a budget for more. */
+#ifndef PHI_LOOP_PAUSE_IN_H
+#define PHI_LOOP_PAUSE_IN_H
+
+
+typedef struct phi__pause {
+    bool on;
+    bool over;             /* it has lasted long enough */
+    phi__run *next, *prev; /* of those in rt->paused */
+    phi__buf reason;
+    phi_agent payer; /* whose limit or budget it is */
+} phi__pause;
+
+PHI__FN void phi__pause_init(phi__run *run);
+PHI__FN void phi__pause_free(phi__run *run);
+/* Whose limit or budget is reached: said before it begins. */
+PHI__FN void phi__pause_of(phi__run *run, phi_agent payer);
+/* Until at_us, in the list of those that pause. False: no memory, and it pauses all the same. */
+PHI__FN bool phi__pause_begin(phi__run *run, const char *reason, uint64_t at_us);
+PHI__FN void phi__pause_end(phi__run *run); /* not pausing: harmless */
+PHI__FN bool phi__pause_on(const phi__run *run);
+PHI__FN bool phi__pause_over(const phi__run *run);
+/* For phi_pending, of one that pauses. */
+PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item);
+/* All look again. */
+PHI__FN void phi__pause_wake_all(phi_runtime *rt);
+
+#endif
+
+/* ---- src/loop/schedule_in.h ---- */
+
+/* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
+   them, and the budget of a step.
+
+   A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
+   it. A slice that was begun is finished, so a part of the step's budget is kept for that. */
+#ifndef PHI_LOOP_SCHEDULE_IN_H
+#define PHI_LOOP_SCHEDULE_IN_H
+
+
+/* The place of a run in the list. */
+typedef struct phi__ready {
+    phi__run *next, *prev;
+    bool in;
+} phi__ready;
+
+PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
+PHI__FN bool phi__step_spent(const phi_runtime *rt);
+/* The clock, for what is only shown to the host: a tape does not record the look. */
+PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
+PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
+
+PHI__FN void phi__run_wake(phi__run *run);
+PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */
+PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
+
+PHI__FN void phi__run_cancel(phi__run *run);
+/* The runs of an agent and of those below it. after_turn: when their turns are over. */
+PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
+/* What other threads see of an agent. */
+PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
+
+#endif
+
 /* ---- src/loop/session_in.h ---- */
 
 /* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
 
-   Agents of one runtime that are given the same session id share one object, so that their runs, also
-   those that go on at the same time, never get the same loop id. Counted per segment (config), from 1.
-   Objects live in the runtime's memory, in a hash table that grows, and go with their last user.
-   Threads: the pumping thread. */
+   Agents of one runtime that are given the same session id share one object, so that their runs,
+   also those that go on at the same time, never get the same loop id. Counted per segment (config),
+   from 1. Objects live in the runtime's memory, in a hash table that grows, and go with their last
+   user. Threads: the pumping thread. */
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
@@ -38131,13 +38590,13 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); 
 
 /* The next number of a segment; 0: no memory, and nothing changed. */
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
-/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not believed). False: no
-   memory. */
+/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not
+   believed). False: no memory. */
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
-/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a run was: numbers count
-   on from it. False: no memory. */
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a
+   run was: numbers count on from it. False: no memory. */
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
@@ -38147,20 +38606,49 @@ PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, p
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
-/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else uses is
-   renamed, which needs no memory. False: no memory, and nothing changed. */
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else
+   uses is renamed, which needs no memory. False: no memory, and nothing changed. */
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
+
+#endif
+
+/* ---- src/loop/shown_in.h ---- */
+
+/* shown_in.h - what of the thread a model call is sent, by the policy that holds. */
+#ifndef PHI_LOOP_SHOWN_IN_H
+#define PHI_LOOP_SHOWN_IN_H
+
+
+typedef struct phi__shown {
+    const phi__item *items; /* NULL: all of the thread */
+    size_t count;
+    bool made; /* for this model call */
+} phi__shown;
+
+/* What the model call of this turn is sent, as far as that is not known, and warnings about it.
+   False: *next is where the run goes. */
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+/* A policy of the run's own, copied. NULL: none. False: no memory. */
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* What is sent now by the policy that holds; false: there is none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+/* What the policy shows; NULL: all of the thread. */
+PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count);
+PHI__FN void phi__shown_clear(phi__run *run); /* it is to be made anew */
 
 #endif
 
 /* ---- src/loop/tape_in.h ---- */
 
-/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (record/replay.h).
+/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played
+   (record/replay.h).
 
-   Everything that comes from outside is let in at one place of a step, and all of it is worked off before the step
-   ends. Within a step the tape's clock stands still. So a run is a function of what was let in, in its order, and of
-   what the host does between the steps; how much work a slice may do changes nothing.
-   Threads: the pumping thread. */
+   Everything that comes from outside is let in at one place of a step, and all of it is worked off
+   before the step ends. Within a step the tape's clock stands still. So a run is a function of what
+   was let in, in its order, and of what the host does between the steps; how much work a slice may
+   do changes nothing. Threads: the pumping thread. */
 #ifndef PHI_LOOP_TAPE_IN_H
 #define PHI_LOOP_TAPE_IN_H
 
@@ -38178,7 +38666,8 @@ typedef struct phi__tape_sources {
 typedef struct phi__tape_ops {
     /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
     phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
-    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells them. */
+    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells
+       them. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
     void (*detach)(phi_tape *tape); /* the runtime goes */
     /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
@@ -38196,8 +38685,9 @@ typedef struct phi__tape_ops {
     phi_status (*head)(phi_tape *tape, phi_xfer xfer, int status, const char *headers, size_t len);
     phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
-    /* Tools. start: true, the call is not given to its tool. started: its tool's start has returned. result: of a
-       call that is claimed. said: an update (part: its blocks, or NULL) or progress. */
+    /* Tools. start: true, the call is not given to its tool. started: its tool's start has
+       returned. result: of a call that is claimed. said: an update (part: its blocks, or NULL) or
+       progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);
@@ -38237,8 +38727,8 @@ typedef struct phi__toolset {
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);
 PHI__FN void phi__toolset_free(phi__toolset *set);
-/* Takes copies of these in the place of what it has, which they may be part of. timeout_ms: of tools that have none.
-   False: no memory, and nothing changed. */
+/* Takes copies of these in the place of what it has, which they may be part of. timeout_ms: of
+   tools that have none. False: no memory, and nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
@@ -38247,24 +38737,19 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 
 /* ---- src/loop/state_in.h ---- */
 
-/* state_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and calls.
+/* state_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and
+   calls.
 
-   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a slice
-   at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a wait (a
-   push, a result, a timer, a cancel) puts it back with phi__run_wake.
-   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
-   agent. During a step, an agent that is freed is taken out of every table at once and destroyed when the
-   step ends; whoever called the host looks at agent->slot before it goes on.
-   Threads: the pumping thread, but for the words of slots and the inbox. */
+   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
+   slice at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a
+   wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks into the
+   host: a tool's start, step and cancel, hooks and filters. Any of them may free any agent. During
+   a step, an agent that is freed is taken out of every table at once and destroyed when the step
+   ends; whoever called the host looks at agent->slot before it goes on. Threads: the pumping
+   thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
-
-typedef struct phi__agent phi__agent;
-typedef struct phi__run phi__run;
-typedef struct phi__toolcall phi__toolcall;
-typedef struct phi__response phi__response;
-typedef struct phi__heard phi__heard; /* capture.c */
 
 /* ---- events ---- */
 
@@ -38326,16 +38811,16 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- decisions ---- */
 
-/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only while a
-   decision is waited for. */
+/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only
+   while a decision is waited for. */
 typedef enum phi__asked {
     PHI__ASKED_NOT = 0,
     PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
     PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
 } phi__asked;
 
-/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a text,
-   which needs no room in the inbox; the slot is marked. */
+/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
+   text, which needs no room in the inbox; the slot is marked. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
 typedef struct phi__decision {
@@ -38352,33 +38837,6 @@ typedef struct phi__decision {
     phi__buf reply; /* what the hook or phi_decide said; until it is taken */
     phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
 } phi__decision;
-
-/* What phi__hook_ask comes to. */
-typedef enum phi__hooked {
-    PHI__HOOK_ALLOW = PHI_ALLOW,
-    PHI__HOOK_DENY = PHI_DENY,
-    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
-    PHI__HOOK_WARN = PHI_WARN,
-    PHI__HOOK_GONE, /* the hook freed the agent: return at once */
-    PHI__HOOK_LOST  /* no memory */
-} phi__hooked;
-
-/* ---- what is said to a run ---- */
-
-/* One message in a queue, in memory of its own. */
-typedef struct phi__input {
-    struct phi__input *next;
-    phi_arena arena; /* of the content and the source */
-    phi_input kind;
-    phi_message message;
-    phi_str source;
-    bool filtered; /* the filters have passed it; what they said is in the message */
-} phi__input;
-
-typedef struct phi__inputs {
-    phi__input *head, *tail;
-    size_t count;
-} phi__inputs;
 
 /* ---- budgets ---- */
 
@@ -38412,20 +38870,10 @@ typedef struct phi__caching {
     bool known;            /* model, system and tools of `now` are of the agent as it is */
 } phi__caching;
 
-/* ---- fields ---- */
-
-/* What a tool with on_field has heard of a block of the answer. */
-typedef struct phi__told {
-    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
-    phi__json_fields scan;
-    uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool told;         /* a value, and neither `dropped` nor `start` since */
-} phi__told;
-
 /* ---- calls ---- */
 
-/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
-   or on the pumping thread. */
+/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the
+   inbox, or on the pumping thread. */
 enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 struct phi__toolcall {
@@ -38476,41 +38924,6 @@ typedef struct phi__wishes {
 
 /* ---- runs ---- */
 
-/* In the order of a run. Each asks one hook at most, so that a state which waited is entered anew. */
-typedef enum phi__state {
-    PHI__RUN_BEFORE_LOOP = 1,
-    PHI__RUN_OPEN,
-    PHI__RUN_FILTER, /* the prompts; then they are in the log */
-    PHI__RUN_POLL,   /* steering, before the first turn */
-    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
-    PHI__RUN_BEFORE_TURN,
-    PHI__RUN_TURN,
-    PHI__RUN_TRANSFORM,
-    PHI__RUN_CONVERT,
-    PHI__RUN_REQUEST,
-    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
-    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
-    PHI__RUN_SEND,       /* each attempt */
-    PHI__RUN_STREAM,
-    PHI__RUN_BACKOFF,
-    PHI__RUN_COMPACT,
-    PHI__RUN_COMPACTED,
-    PHI__RUN_TOOLS,
-    PHI__RUN_FAILED, /* the on_error hook */
-    PHI__RUN_TURN_END,
-    PHI__RUN_AFTER_TURN,
-    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
-    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
-    PHI__RUN_CLOSE,
-    PHI__RUN_AFTER_LOOP,
-    PHI__RUN_OVER, /* taken apart by the pump */
-    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in one of these. */
-    PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
-    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
-    PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
-} phi__state;
-
 typedef enum phi__body {
     PHI__BODY_UNKNOWN, /* the head has not come */
     PHI__BODY_STREAM,
@@ -38521,8 +38934,8 @@ typedef enum phi__body {
 struct phi__run {
     phi__agent *agent;
     phi__state state;
-    phi__run *next_ready, *prev_ready;
-    bool in_ready, cancelled, over;
+    phi__ready ready;
+    bool cancelled, over;
     bool stopping;                  /* ends when its turn is over */
     bool starved;                   /* something that was said to it found no memory */
     bool opened;                    /* AGENT_START is out */
@@ -38535,9 +38948,7 @@ struct phi__run {
     uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
     phi_trigger trigger; /* of its first turn */
     uint32_t turn_index;
-    uint32_t captured; /* turns whose request was told */
-    phi__heard *heard; /* for that: what was steered and followed up; in memory of its own */
-    size_t heard_count, heard_cap;
+    phi__capture capture;
     bool turn_open;
     uint64_t started_us;
     /* before it is in the log */
@@ -38545,31 +38956,23 @@ struct phi__run {
         *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
-    bool filtering;        /* a text is under way through the filters */
-    size_t filter_at;      /* the next one to be asked */
-    phi__buf filter_text;  /* what they are asked about */
-    phi__buf warnings;     /* what they said */
-    phi_str rejection;     /* of the prompts; in the thread */
-    phi__inputs pending;   /* polled, for the next turn */
-    bool polling;          /* a poll is under way: it has looked into the queue */
-    uint32_t polled;       /* messages it has got */
+    phi__filtering filter;
+    phi__inputs pending; /* polled, for the next turn */
+    phi__polling poll;
     bool steered;          /* the turn's steering was looked for */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
-    bool paused, pause_over;
-    phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf reason;                     /* of a pause, for phi_pending */
-    phi_str abort_reason;                /* of phi_abort_run, the agent's own; at NULL: none */
-    phi_agent payer;                     /* whose limit or budget it was */
-    phi__timer timer;                    /* of a pause or a delay */
-    phi__doom *doom;                     /* NULL: no tool has been called yet */
-    bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in its lane's messages */
-    size_t message_count;                /* of a run that has ended */
-    size_t told_messages;                /* prompts whose events are out */
+    phi__pause pause;
+    phi_str abort_reason; /* of phi_abort_run, the agent's own; at NULL: none */
+    phi__timer timer;     /* of a pause or a delay */
+    phi__doom *doom;      /* NULL: no tool has been called yet */
+    bool doomed;          /* a call repeated itself too often */
+    size_t first_message; /* of the run, in its lane's messages */
+    size_t message_count; /* of a run that has ended */
+    size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -38577,23 +38980,13 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
-    /* ... of a model of the host's own: what it is asked, and in process: whether it has a call open, that
-       call, and when it was polled last */
-    struct phi_model_request *asked;
-    bool call_open, in_polled, in_call; /* in_call: its poll is at work */
-    void *opened_call;
-    uint32_t polled_step;
-    phi__run *next_polled, *prev_polled; /* of those in rt->first_polled */
+    phi__hosted hosted;
     phi_model
         *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
     bool refused,
         fresh; /* the key was refused, and another is to be asked for; that was done already */
-    const phi_message *
-        *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
-    size_t listed_count;
-    const phi__item *shown; /* what the policy shows of the thread; NULL: all of it */
-    size_t shown_count;
-    uint32_t shown_for; /* 1 and the compactions before it was made; 0: it was not */
+    phi__listed listed;
+    phi__shown shown;
     phi__encoder encoder;
     bool encoding;
     phi__secrets secrets;        /* that the turn's requests carried, in its arena */
@@ -38604,12 +38997,8 @@ struct phi__run {
     const phi_failure
         *fault; /* of the attempt that has ended, in the thread; NULL: its answer is whole */
     phi_status fault_status;
-    uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
-    const phi_failure
-        *overflow; /* what made the last one, in the thread; NULL: the view's size did */
-    struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
-    bool compact_only;           /* of phi_compact: no turn follows */
-    phi_compaction *compaction;  /* under way, in the thread */
+    phi__compacting compacting;
+    bool compact_only; /* of phi_compact: no turn follows */
     phi__xfer *transfer;
     phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
@@ -38619,9 +39008,7 @@ struct phi__run {
     bool alive;       /* something meaningful came since this was cleared */
     bool lost;        /* an event found no memory */
     phi__answer *answer;
-    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
-    size_t told_count, told_cap,
-        told_from;            /* told_from: blocks before it were whole and are told */
+    phi__fields fields;
     const phi_message *reply; /* the answer in the thread */
     /* its tools */
     phi__toolcall *calls;
@@ -38635,8 +39022,8 @@ struct phi__run {
 
 /* ---- responses ---- */
 
-/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was looked at
-   last. It lives in its agent's memory, and what it points to in its agent's thread. */
+/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was
+   looked at last. It lives in its agent's memory, and what it points to in its agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
@@ -38725,8 +39112,9 @@ struct phi__agent {
     phi__budget budget;
     /* the tree: cancelling goes down, spending goes up */
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears when a run of it is
-       over, which may free it; failure: in its thread, static, or NULL; stopping: no other is to follow */
+    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
+       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
+       stopping: no other is to follow */
     void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
                       bool stopping);
     void *hidden;
@@ -38777,8 +39165,8 @@ enum {
     PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
 };
 
-/* States of an agent's slot, which other threads may look at; and bits that they set, which need no room
-   in the inbox: the slot is marked. */
+/* States of an agent's slot, which other threads may look at; and bits that they set, which need no
+   room in the inbox: the slot is marked. */
 enum {
     PHI__AGENT_IDLE = 1,
     PHI__AGENT_RUNNING = 2,
@@ -38824,115 +39212,6 @@ struct phi_runtime {
     int error_http_status;
     char error_words[256];
 };
-
-#endif
-
-/* ---- src/loop/attempt_in.h ---- */
-
-/* attempt_in.h - an attempt: a model call, tried once. What all states of it need; what becomes of
-   one that has ended is in attempt_end.c. */
-#ifndef PHI_LOOP_ATTEMPT_IN_H
-#define PHI_LOOP_ATTEMPT_IN_H
-
-
-/* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
-   copied into the thread, without the secrets that the requests carried. */
-PHI__FN phi__state phi__attempt_whole(phi__run *run);
-PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
-                                       phi_status status);
-/* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
-PHI__FN bool phi__attempt_tell_start(phi__run *run);
-PHI__FN bool phi__attempt_retract(phi__run *run);
-/* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
-PHI__FN void phi__attempt_drop(phi__run *run);
-/* The same where the answer is not wanted: it is charged, and what was told of it stays as it was
-   told. */
-PHI__FN void phi__attempt_abandon(phi__run *run);
-PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
-
-/* attempt_end.c: what becomes of one that has ended: run->fault, or NULL. */
-PHI__FN phi__state phi__attempt_end(phi__run *run);
-/* The same where run->fault is for good, and there may be no attempt any more. */
-PHI__FN phi__state phi__attempt_give_up(phi__run *run);
-
-#endif
-
-/* ---- src/loop/charge_in.h ---- */
-
-/* charge_in.h - what an attempt has cost is counted in its run, its agent and the budgets of all
-   above. */
-#ifndef PHI_LOOP_CHARGE_IN_H
-#define PHI_LOOP_CHARGE_IN_H
-
-
-PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
-/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
-PHI__FN void phi__charge_open(phi__run *run);
-
-#endif
-
-/* ---- src/loop/draft_in.h ---- */
-
-/* draft_in.h - the first entries of a run: its beginning is in the log before anything is told, its
-   prompts are kept beside it until the filters have passed them. */
-#ifndef PHI_LOOP_DRAFT_IN_H
-#define PHI_LOOP_DRAFT_IN_H
-
-
-/* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
-   parent empty: made, and the agent's last. On failure nothing changed. */
-typedef struct phi__run_order {
-    const phi_message *prompts;
-    size_t prompt_count;
-    phi_continuation continuation;
-    phi_str loop_id, parent_loop_id;
-    bool compact_only;
-    /* With what an earlier run of a hidden agent did: an abort that is not read yet means it, too. */
-    bool goes_on;
-    /* of this run alone; copied; NULL or 0: the agent's */
-    const phi_policy *policy;
-    const phi_limits *limits;
-    const phi_tool *tools; /* where has_tools: these, of which there may be none */
-    size_t tool_count;
-    bool has_tools;
-    uint32_t waits_ms;
-} phi__run_order;
-
-/* False: no memory, and the log is as it was, but for results of calls that had none. */
-PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
-/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
-   is left there. False: no memory, and the run is as it was. */
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
-
-#endif
-
-/* ---- src/loop/error_in.h ---- */
-
-/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would
-   be right. */
-#ifndef PHI_LOOP_ERROR_IN_H
-#define PHI_LOOP_ERROR_IN_H
-
-
-/* Keeps both for phi_last_error, and returns the status. */
-PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
-    PHI_PRINTF(3, 4);
-
-#endif
-
-/* ---- src/loop/fail_in.h ---- */
-
-/* fail_in.h - how a run fails: told once, and why, also where memory ran out. */
-#ifndef PHI_LOOP_FAIL_IN_H
-#define PHI_LOOP_FAIL_IN_H
-
-
-/* failure: in the thread, or static. */
-PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
-/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
-PHI__FN phi__state phi__run_no_memory(phi__run *run);
-PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
-                                                  uint64_t rt_refusals);
 
 #endif
 
@@ -38984,35 +39263,6 @@ PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
 
 #endif
 
-/* ---- src/loop/schedule_in.h ---- */
-
-/* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
-   them, and the budget of a step.
-
-   A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
-   it. A slice that was begun is finished, so a part of the step's budget is kept for that. */
-#ifndef PHI_LOOP_SCHEDULE_IN_H
-#define PHI_LOOP_SCHEDULE_IN_H
-
-
-PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
-PHI__FN bool phi__step_spent(const phi_runtime *rt);
-/* The clock, for what is only shown to the host: a tape does not record the look. */
-PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
-
-PHI__FN void phi__run_wake(phi__run *run);
-PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */
-PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
-
-PHI__FN void phi__run_cancel(phi__run *run);
-/* The runs of an agent and of those below it. after_turn: when their turns are over. */
-PHI__FN void phi__run_cancel_tree(phi__agent *agent, bool after_turn);
-/* What other threads see of an agent. */
-PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
-
-#endif
-
 /* ---- src/loop/states_in.h ---- */
 
 /* states_in.h - the runs that are ready go on, from state to state. */
@@ -39042,8 +39292,8 @@ PHI__FN void phi__run_drop_tools(phi__run *run);
 
 /* ---- src/loop/loop_in.h ---- */
 
-/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures of
-   state_in.h. Threads: the pumping thread. */
+/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures
+   of state_in.h. Threads: the pumping thread. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
@@ -39055,13 +39305,14 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
-/* The same with a copy of a result of text and images, the event's message, and of its child_loop_id. */
+/* The same with a copy of a result of text and images, the event's message, and of its
+   child_loop_id. */
 PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len);
-/* The reserve of an agent that is to run: taken before, and given back when there is no run and it is not in use.
-   False: no memory. */
+/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
+   is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
@@ -39099,7 +39350,8 @@ PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before
 /* NULL: stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
 PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
-/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's name. */
+/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's
+   name. */
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
 PHI__FN void phi__call_fail(phi__toolcall *call,
@@ -39108,8 +39360,8 @@ PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
 enum { PHI__REPEAT_WORDS = 200 };
 PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
-/* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory stays
-   until dispose, for a tool that is running just now. */
+/* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory
+   stays until dispose, for a tool that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
@@ -39125,7 +39377,8 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
 /* Asks, or takes what was decided since. The reply is in decision->reply until the next question. */
 PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data);
-/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the point. */
+/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
+   point. */
 PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
 PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
@@ -39138,38 +39391,6 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN void phi__decision_marked(phi_runtime *rt,
                                   uint32_t index); /* a ticket, decided without a text */
 
-/* input.c */
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
-PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
-PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
-/* A message at the end of a queue, its content and what the host says about it (JSON; empty: nothing) copied. */
-PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source,
-                                  phi_str details);
-/* What a host says about a message of its own, as the message's details: nothing where both are NULL. And whether it can:
-   else words that begin with `what`. */
-PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
-PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
-                                            const char *refs);
-/* Whether content can be a user's message; else words that begin with `what`. */
-PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
-                                    size_t count);
-/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
-PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
-/* What is pending goes back to where it came from; what was injected is told as dropped. */
-PHI__FN void phi__input_return(phi__run *run);
-/* Tells of each that it is dropped, and empties the queue. */
-PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
-PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
-
-/* filter.c: asks the filters about the prompts, or about run->pending. DENY: the reason was told, and what it
-   was about is gone. Warnings are in the messages. */
-PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
-PHI__FN phi__hooked phi__filter_pending(phi__run *run);
-PHI__FN void phi__filter_end(phi__run *run); /* gives up what is under way */
-/* Puts what is pending, and what was injected, into the log. False: no memory. */
-PHI__FN bool phi__input_deliver(phi__run *run);
-
 /* budget.c */
 PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
 /* Takes a reservation in every budget of the line, or says why not. */
@@ -39177,10 +39398,6 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
                                  size_t size);
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
 PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
-/* Runs that pause at a limit: begun, ended (not pausing is harmless), and told to look again. */
-PHI__FN void phi__pause_begin(phi__run *run);
-PHI__FN void phi__pause_end(phi__run *run);
-PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
 /* retry.c */
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
@@ -39190,16 +39407,16 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
                                double random, uint32_t *delay_ms);
 
 /* doom.c */
-/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that is no
-   JSON counts as it is. `arena` is given back. */
+/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
+   is no JSON counts as it is. `arena` is given back. */
 PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments);
 /* Takes note of a call; how often it stands in the window now, this one included. */
 PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
 
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
-/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
-   no memory. */
+/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from
+   phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
@@ -39222,33 +39439,12 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
 PHI__FN phi__state phi__turn_close(phi__run *run);
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
 
-/* context.c: the states TRANSFORM and CONVERT */
-PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
-/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
-PHI__FN bool phi__run_has_items(const phi__run *run);
-/* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
-PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
-
-/* compactor.c: the host's own compactions. PHI_OK: its rewrite is run->plan; PHI_BUSY: it is at work; PHI_NOT_FOUND:
-   nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens. */
+/* compactor.c: the host's own compactions. PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work;
+   PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may
+   begin, to come to `target` tokens. */
 PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due);
+                                      uint64_t target, bool due, struct phi__compacted **plan);
 PHI__FN void phi__compactor_forget(phi__agent *agent); /* what is at work is not wanted any more */
-
-/* compaction.c: the states COMPACT and COMPACTED */
-PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
-/* Where a turn that has begun goes on: COMPACT where its view nears the window, else TRANSFORM. And where a run of
-   phi_compact does. */
-PHI__FN phi__state phi__run_fit(phi__run *run);
-PHI__FN phi__state phi__run_shrink(phi__run *run);
-/* Whether a compaction now would do anything. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
-
-/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most, or as many as the
-   agent's are to have. *did: something was gained. */
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
@@ -39258,32 +39454,12 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 
-/* answer.c: what becomes of an answer */
-
-/* capture.c: false: no memory */
-PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
-PHI__FN void phi__capture_free(phi__run *run);
-PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
-
 /* caching.c */
 PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
 PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
 PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
 /* They are, but what the thread shows now are copies of what it showed. */
 PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from);
-
-/* fields.c: values of arguments as they arrive. Those that return a bool call the host: false says that the
-   agent is gone. */
-/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at. Memory that
-   is missing shows in run->lost. */
-PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
-PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
-PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
-PHI__FN bool
-phi__fields_adopt(phi__toolcall *call); /* the answer is whole, and this is one of its calls */
-PHI__FN void phi__fields_started(phi__toolcall *call); /* `start` is next */
-PHI__FN bool
-phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
 
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
@@ -39300,7 +39476,8 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post 
 /* responses.c */
 /* Takes over what the run has come to so far. */
 PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
-/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is harmless. */
+/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
+   harmless. */
 PHI__FN void phi__response_close(phi__run *run);
 PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
@@ -39316,40 +39493,40 @@ PHI__FN void phi__stored_leave_now(phi__agent *agent);
 PHI__FN void
 phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
-/* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
-PHI__FN bool phi__context_pin(phi__run *run);
 
 /* forget.c: room in an agent's memory. */
 /* Whether the agent is one that forgets or compacts at its limit. */
 PHI__FN bool phi__forget_may(const phi__agent *agent);
-/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False: no memory. The agent
-   may be freed by its compactor: look at agent->slot. */
+/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
+   no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 PHI__FN void
 phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put into. False: no memory. */
+/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put
+   into. False: no memory. */
 PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
 PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite);
-/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be in view. */
+/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
+   in view. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                         bool must_gain);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
 PHI__FN void phi__put_off_forget(phi__agent *agent);
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
 PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-/* Of an idle agent whose thread was read from its store just now: what waited when another process ended is
-   done, and told of. PHI_NO_MEMORY. */
+/* Of an idle agent whose thread was read from its store just now: what waited when another process
+   ended is done, and told of. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
 /* bare.c */
-/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its
-   events have been popped. */
+/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
+   soon as its events have been popped. */
 PHI__FN void phi__bare_over(phi__agent *agent);
 /* Tells that what is queued for it is dropped: no run will follow. */
 PHI__FN void phi__bare_drop(phi__agent *agent);
@@ -39362,16 +39539,6 @@ PHI__FN void phi__wishes_free(phi__run *run); /* forgets them; nothing is harmle
 /* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
 PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result);
 
-/* shown.c: what of the thread the model call of this turn is sent, as far as that is not known, and warnings
-   about it. False: *next is where the run goes. */
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
-/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
-/* A policy of the run's own, copied. NULL: none. False: no memory. */
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
-
 /* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
 PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
@@ -39383,12 +39550,14 @@ PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
 PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent);
-/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of its format. */
+/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
+   its format. */
 PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
-/* Tokens of the messages that the run would send now: those reported with the last answer, without the overhead, and an
-   estimate of what came since; where the list was changed since then, or nothing was reported, the estimate of all. */
+/* Tokens of the messages that the run would send now: those reported with the last answer, without
+   the overhead, and an estimate of what came since; where the list was changed since then, or
+   nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 
 /* limits.c */
@@ -39412,13 +39581,13 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
 PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
 
-/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where the run is there
-   already. PHI_PARSE, PHI_NO_MEMORY. */
+/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where
+   the run is there already. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
 
-/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE, PHI_NO_MEMORY; what else `take`
-   says, the host has been told. */
+/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; what else `take` says, the host has been told. */
 PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                               phi_arena *scratch);
 PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
@@ -39427,7 +39596,8 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
 PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
@@ -39437,7 +39607,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i);
 
 /* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
 PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread; PHI_NO_MEMORY. Then there is no run. */
+/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
+   PHI_NO_MEMORY. Then there is no run. */
 PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
 
 #endif
@@ -39466,8 +39637,8 @@ static inline bool phi__provider_in_process(const phi__agent *agent) {
     return agent->provider != NULL && agent->provider->open != NULL;
 }
 
-/* What the model is asked, from run->ask, kept for all attempts; and, over HTTP, the request of an attempt.
-   PHI_NO_MEMORY, or why the host's function refused. */
+/* What the model is asked, from run->ask, kept for all attempts; and, over HTTP, the request of an
+   attempt. PHI_NO_MEMORY, or why the host's function refused. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
 
@@ -39815,7 +39986,7 @@ static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) 
 
 static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
     bool told = phi__attempt_retract(run);
-    run->overflow = failure;
+    phi__compaction_overflow(run, failure);
     phi__attempt_abandon(run);
     return told ? PHI__RUN_COMPACT : PHI__RUN_LOST;
 }
@@ -39976,7 +40147,7 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
     phi__budget_release(run);
     for (agent = run->agent; agent != NULL; agent = agent->parent)
         if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            run->payer = phi__agent_handle(agent);
+            phi__pause_of(run, phi__agent_handle(agent));
             return false;
         }
     run->reserved.tokens = tokens;
@@ -39997,32 +40168,6 @@ static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserv
     seen->reserved_cost -= reserved->cost;
     if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
-}
-
-PHI__FN void phi__pause_begin(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    run->paused = true;
-    run->prev_paused = NULL;
-    run->next_paused = rt->paused;
-    if (rt->paused != NULL) rt->paused->prev_paused = run;
-    rt->paused = run;
-}
-
-PHI__FN void phi__pause_end(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    if (!run->paused) return;
-    run->paused = run->pause_over = false;
-    phi__io_timer_clear(rt->io, &run->timer);
-    if (run->prev_paused != NULL)
-        run->prev_paused->next_paused = run->next_paused;
-    else
-        rt->paused = run->next_paused;
-    if (run->next_paused != NULL) run->next_paused->prev_paused = run->prev_paused;
-}
-
-PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->paused; run != NULL; run = run->next_paused) phi__run_wake(run);
 }
 
 /* Whoever pauses for want of what others had reserved may go on now. */
@@ -40790,19 +40935,20 @@ PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     if (!run->agent->capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
-    heard = (phi__heard *)phi__grow(&run->agent->memory, run->heard, &run->heard_cap,
-                                    phi__add(run->heard_count, 1), sizeof *heard);
+    heard = (phi__heard *)phi__grow(&run->agent->memory, run->capture.heard, &run->capture.cap,
+                                    phi__add(run->capture.count, 1), sizeof *heard);
     if (heard == NULL) return false;
-    run->heard = heard;
-    heard += run->heard_count++;
+    run->capture.heard = heard;
+    heard += run->capture.count++;
     heard->seq = run->agent->thread->log.count - 1;
     heard->input = input;
     return true;
 }
 
 PHI__FN void phi__capture_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->heard, run->heard_cap * sizeof *run->heard);
-    run->heard = NULL;
+    phi__free(&run->agent->memory, run->capture.heard,
+              run->capture.cap * sizeof *run->capture.heard);
+    run->capture.heard = NULL;
 }
 
 /* ---- where messages came from ---- */
@@ -40835,10 +40981,11 @@ static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t 
 }
 
 static phi_input phi__capture_input(const phi__run *run, const phi__item *item) {
-    size_t i = run->heard_count;
+    size_t i = run->capture.count;
     if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
-    while (i > 0 && run->heard[i - 1].seq > item->from) i--;
-    return i > 0 && run->heard[i - 1].seq == item->from ? run->heard[i - 1].input : PHI_INPUT_NONE;
+    while (i > 0 && run->capture.heard[i - 1].seq > item->from) i--;
+    return i > 0 && run->capture.heard[i - 1].seq == item->from ? run->capture.heard[i - 1].input
+                                                                : PHI_INPUT_NONE;
 }
 
 static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__item *item,
@@ -40935,7 +41082,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->capture_requests || run->captured > run->turn_index) return true;
+    if (!run->agent->capture_requests || run->capture.told > run->turn_index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, run->ask.system_prompt);
@@ -40953,7 +41100,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     event.text = phi__buf_str(&out);
     told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) run->captured = run->turn_index + 1;
+    if (told) run->capture.told = run->turn_index + 1;
     return told;
 }
 
@@ -41013,6 +41160,18 @@ enum {
         4 /* of an overflow: a plan is enough when it takes one part of so many */
 };
 
+PHI__FN void phi__compaction_clear(phi__run *run) {
+    run->compacting.count = run->compacting.idle = 0;
+}
+
+PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure) {
+    run->compacting.overflow = failure;
+}
+
+PHI__FN bool phi__compaction_overflowed(const phi__run *run) {
+    return run->compacting.overflow != NULL;
+}
+
 /* ---- planning ---- */
 
 /* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
@@ -41047,7 +41206,7 @@ static phi_status phi__compaction_make(phi__run *run, phi_compaction_config conf
             break;
         config.keep_recent_turns /= 2;
     }
-    run->plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
+    run->compacting.plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
     return status;
 }
 
@@ -41095,7 +41254,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
                                       uint64_t target) {
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
-    if (run->plan != NULL) return PHI__RUN_COMPACT;
+    if (run->compacting.plan != NULL) return PHI__RUN_COMPACT;
     agent->compacted_tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
@@ -41107,8 +41266,8 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     uint64_t most = phi__compact_threshold(&config), target, now;
     bool due;
     full.budget_threshold_pct = 0; /* no headroom at all */
-    run->plan = NULL;
-    run->overflow = NULL;
+    run->compacting.plan = NULL;
+    run->compacting.overflow = NULL;
     due = !phi__compaction_futile(agent, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_TRANSFORM;
     now = phi__run_context_tokens(run);
@@ -41116,7 +41275,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
     target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
-    switch (phi__compactor_ask(run, &config, target, due)) {
+    switch (phi__compactor_ask(run, &config, target, due, &run->compacting.plan)) {
     case PHI_OK: return PHI__RUN_COMPACT;
     case PHI_STALE: return PHI__RUN_OVER;
     case PHI_NO_MEMORY: return PHI__RUN_LOST;
@@ -41131,7 +41290,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
 PHI__FN phi__state phi__run_shrink(phi__run *run) {
     phi_compaction_config config = phi__compaction_config(run->agent, run);
     if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
-    return run->plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
+    return run->compacting.plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
 }
 
 /* ---- what follows it ---- */
@@ -41142,9 +41301,9 @@ static phi__state phi__compaction_next(const phi__run *run) {
 
 /* The host says no, or there have been enough. */
 static phi__state phi__compaction_refused(phi__run *run) {
-    run->plan = NULL;
-    if (run->overflow == NULL) return phi__compaction_next(run);
-    run->fault = run->overflow;
+    run->compacting.plan = NULL;
+    if (run->compacting.overflow == NULL) return phi__compaction_next(run);
+    run->fault = run->compacting.overflow;
     run->fault_status = phi__failure_status(run->fault);
     return PHI__RUN_GIVE_UP;
 }
@@ -41153,20 +41312,21 @@ static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = kind;
-    event.compaction = run->compaction;
+    event.compaction = run->compacting.told;
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
 /* What is known before: also what the hook is told. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__thread *thread = run->agent->thread;
-    if (run->compaction == NULL)
-        run->compaction =
-            (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *run->compaction);
-    if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before =
+    if (run->compacting.told == NULL)
+        run->compacting.told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread),
+                                                                 sizeof *run->compacting.told);
+    if (run->compacting.told == NULL) return false;
+    run->compacting.told->estimated_tokens = run->compacting.told->tokens_before =
         phi__agent_tokens(run->agent);
-    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
+    run->compacting.told->message_count = run->compacting.told->messages_before =
+        thread->fold.count;
     return true;
 }
 
@@ -41175,35 +41335,36 @@ static bool phi__compaction_measure(phi__run *run) {
 /* Half of it goes, or, where that took nothing away, all that may go. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__thread *thread = run->agent->thread;
-    uint64_t target = run->idle_compactions == 0 ? before / 2 : 0;
+    uint64_t target = run->compacting.idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__agent_tokens(run->agent) < before;
     if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
                               run->turn_index, &removed))
         return false;
-    if (removed == 0 && !planned) run->idle_compactions++;
+    if (removed == 0 && !planned) run->compacting.idle++;
     return true;
 }
 
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__thread *thread = run->agent->thread;
-    phi_status status = phi__thread_rewrite(thread, &run->plan->rewrite, run->loop_id,
+    phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
                                             run->turn_index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
-    if (status != PHI_OK || run->plan == NULL) return status;
-    return phi__thread_rewrite(thread, &run->plan->rewrite, run->loop_id, run->turn_index, NULL,
-                               NULL, 0);
+    if (status != PHI_OK || run->compacting.plan == NULL) return status;
+    return phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
+                               run->turn_index, NULL, NULL, 0);
 }
 
 static bool phi__compaction_apply(phi__run *run) {
     phi_status status;
-    if (run->plan == NULL) return true;
+    if (run->compacting.plan == NULL) return true;
     status = phi__compaction_rewrite(run);
     PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
-    if (status == PHI_OK && run->plan != NULL) run->compaction->loops_compacted = run->plan->runs;
-    run->plan = NULL;
+    if (status == PHI_OK && run->compacting.plan != NULL)
+        run->compacting.told->loops_compacted = run->compacting.plan->runs;
+    run->compacting.plan = NULL;
     return status == PHI_OK;
 }
 
@@ -41211,23 +41372,26 @@ static bool phi__compaction_shrink(phi__run *run) {
     uint64_t before = phi__agent_tokens(run->agent), now;
     if (!phi__compaction_apply(run)) return false;
     now = phi__agent_tokens(run->agent);
-    if (run->overflow == NULL || (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
+    if (run->compacting.overflow == NULL ||
+        (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
     return phi__compaction_cut(run, before);
 }
 
 static phi__state phi__compaction_do(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi_compaction *c = run->compaction;
+    phi_compaction *c = run->compacting.told;
     phi__compactor_forget(agent); /* what it is at would not fit any more */
-    if (run->overflow != NULL && !agent->compaction.disable && run->idle_compactions == 0 &&
+    if (run->compacting.overflow != NULL && !agent->compaction.disable &&
+        run->compacting.idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
     c->messages_after = agent->thread->fold.count;
     c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
-    run->compactions++;
+    run->compacting.count++;
+    phi__shown_clear(run);
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
     return PHI__RUN_COMPACTED;
 }
@@ -41241,11 +41405,11 @@ PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if (run->compactions >= PHI__COMPACTIONS_MOST ||
-        run->idle_compactions >= PHI__COMPACTIONS_IDLE_MOST)
+    if (run->compacting.count >= PHI__COMPACTIONS_MOST ||
+        run->compacting.idle >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
     if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
-    hook.compaction = run->compaction;
+    hook.compaction = run->compacting.told;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
     if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
@@ -41255,16 +41419,16 @@ PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
+    bool gained = run->compacting.told->tokens_after < run->compacting.told->tokens_before;
     phi__state next =
-        gained || run->overflow == NULL ? phi__compaction_next(run) : PHI__RUN_COMPACT;
-    hook.compaction = run->compaction;
+        gained || run->compacting.overflow == NULL ? phi__compaction_next(run) : PHI__RUN_COMPACT;
+    hook.compaction = run->compacting.told;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
     if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
-    run->compaction = NULL; /* its events may still be read */
-    run->listed = NULL;
+    run->compacting.told = NULL; /* its events may still be read */
+    phi__context_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
-        run->idle_compactions = 0;
+        run->compacting.idle = 0;
         phi__run_rewind(run);
     }
     return next;
@@ -41419,7 +41583,7 @@ static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewri
 }
 
 static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
-                                      const phi_rewrite *made) {
+                                      const phi_rewrite *made, struct phi__compacted **out) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
     phi_rewrite rewrite;
     memset(&rewrite, 0, sizeof rewrite);
@@ -41438,12 +41602,12 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
         return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
-    run->plan = plan;
+    *out = plan;
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due) {
+                                      uint64_t target, bool due, struct phi__compacted **plan) {
     phi__agent *agent = run->agent;
     phi_rewrite made;
     phi_status status;
@@ -41456,7 +41620,7 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
     if (status == PHI_OK && agent->compacting->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, agent->compacting, &made);
+        status = phi__compactor_take(run, agent->compacting, &made, plan);
     else
         status = PHI_NOT_FOUND;
     phi__compactor_forget(agent);
@@ -41475,18 +41639,20 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
 /* What there is to be changed. */
 static const phi__item *phi__context_ours(const phi__run *run, size_t *count) {
     const phi__fold *fold = &run->agent->thread->fold;
-    *count = run->shown != NULL ? run->shown_count : fold->count;
-    return run->shown != NULL ? run->shown : fold->items;
+    const phi__item *shown = phi__shown_list(run, count);
+    if (shown != NULL) return shown;
+    *count = fold->count;
+    return fold->items;
 }
 
 static bool phi__context_list(phi__run *run) {
     size_t count, i;
     const phi__item *ours = phi__context_ours(run, &count);
-    run->listed = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed));
-    if (run->listed == NULL) return false;
-    for (i = 0; i < count; i++) run->listed[i] = ours[i].message;
-    run->listed_count = count;
+    run->listed.messages = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed.messages));
+    if (run->listed.messages == NULL) return false;
+    for (i = 0; i < count; i++) run->listed.messages[i] = ours[i].message;
+    run->listed.count = count;
     return true;
 }
 
@@ -41530,11 +41696,12 @@ static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
     size_t i, n = 0;
-    if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
+    if (hook->messages == run->listed.messages && hook->message_count == run->listed.count)
+        return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
-    if (list == NULL || !phi__places_init(&ours, &run->arena, run->listed_count)) return false;
-    for (i = 0; i < run->listed_count; i++) phi__places_add(&ours, run->listed[i], i);
+    if (list == NULL || !phi__places_init(&ours, &run->arena, run->listed.count)) return false;
+    for (i = 0; i < run->listed.count; i++) phi__places_add(&ours, run->listed.messages[i], i);
     for (i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
         if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
@@ -41543,8 +41710,8 @@ static bool phi__context_take(phi__run *run, const phi_hook *hook) {
                       : phi_message_copy(message, &run->arena);
         if (list[n++] == NULL) return false;
     }
-    run->listed = list;
-    run->listed_count = n;
+    run->listed.messages = list;
+    run->listed.count = n;
     return true;
 }
 
@@ -41557,10 +41724,10 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
         return PHI__RUN_TURN_END;
     }
     if (!phi__hook_wants(run->agent, point)) return next;
-    if (run->listed == NULL && !phi__context_list(run)) return PHI__RUN_LOST;
+    if (run->listed.messages == NULL && !phi__context_list(run)) return PHI__RUN_LOST;
     hook = phi__hook_of(run, point);
-    hook.messages = run->listed;
-    hook.message_count = run->listed_count;
+    hook.messages = run->listed.messages;
+    hook.message_count = run->listed.count;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
         !phi__context_take(run, &hook))
@@ -41580,10 +41747,11 @@ PHI__FN bool phi__context_pin(phi__run *run) {
     phi_arena scratch;
     size_t i, j;
     bool done;
-    if (run->listed == NULL) return true;
+    if (run->listed.messages == NULL) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    done = phi__places_init(&listed, &scratch, run->listed_count);
-    for (i = 0; done && i < run->listed_count; i++) phi__places_add(&listed, run->listed[i], i);
+    done = phi__places_init(&listed, &scratch, run->listed.count);
+    for (i = 0; done && i < run->listed.count; i++)
+        phi__places_add(&listed, run->listed.messages[i], i);
     for (i = 0; done && i < thread->log.held; i++)
         if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
             phi__context_pin_at(&listed, thread->log.entries[i]->message,
@@ -41607,11 +41775,15 @@ PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
     return phi__context_ask(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST, wait);
 }
 
+PHI__FN bool phi__context_listed(const phi__run *run) { return run->listed.messages != NULL; }
+
+PHI__FN void phi__context_clear(phi__run *run) { run->listed.messages = NULL; }
+
 PHI__FN bool phi__run_has_items(const phi__run *run) {
-    size_t i;
-    if (run->listed == NULL) return run->shown == NULL || run->shown_count > 0;
-    for (i = 0; i < run->listed_count; i++)
-        if (run->listed[i]->role != PHI_ROLE_EXTENSION) return true;
+    size_t i, count = 0;
+    if (run->listed.messages == NULL) return phi__shown_list(run, &count) == NULL || count > 0;
+    for (i = 0; i < run->listed.count; i++)
+        if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;
 }
 
@@ -41639,15 +41811,15 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     const phi_message *const *list;
     phi_status status;
     size_t i;
-    if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
+    if (run->listed.messages == NULL && agent->translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
     *items = phi__context_ours(run, count);
-    if (run->listed == NULL) return PHI_OK;
-    list = run->listed;
-    *count = run->listed_count;
+    if (run->listed.messages == NULL) return PHI_OK;
+    list = run->listed.messages;
+    *count = run->listed.count;
     if (agent->translate_fn != NULL) {
-        status = agent->translate_fn(agent->user_data, &agent->model, run->listed,
-                                     run->listed_count, &run->arena, &list, count);
+        status = agent->translate_fn(agent->user_data, &agent->model, run->listed.messages,
+                                     run->listed.count, &run->arena, &list, count);
         if (status != PHI_OK) return status;
         for (i = 0; i < *count; i++)
             if (list == NULL || list[i] == NULL ||
@@ -42412,7 +42584,7 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
 /* True: the agent is still there. */
 static bool phi__fields_call(phi__run *run, const phi__told *told, phi_field *field) {
     field->agent = phi__agent_handle(run->agent);
-    field->block_index = (uint32_t)(told - run->told);
+    field->block_index = (uint32_t)(told - run->fields.told);
     field->tool_call_id = phi__fields_id(run, field->block_index);
     told->tool->on_field(told->tool->user_data, field);
     return run->agent->slot != NULL;
@@ -42448,20 +42620,22 @@ static phi__told *phi__fields_of(phi__run *run, size_t block) {
     phi_memory *memory = &run->agent->memory;
     const phi_tool *tool;
     phi__told *told;
-    if (block < run->told_count && run->told[block].tool != NULL) return &run->told[block];
+    if (block < run->fields.count && run->fields.told[block].tool != NULL)
+        return &run->fields.told[block];
     tool = phi__fields_tool(run, block);
     if (tool == NULL) return NULL;
-    if (block >= run->told_count) {
-        told = (phi__told *)phi__grow(memory, run->told, &run->told_cap, block + 1, sizeof *told);
+    if (block >= run->fields.count) {
+        told = (phi__told *)phi__grow(memory, run->fields.told, &run->fields.cap, block + 1,
+                                      sizeof *told);
         if (told == NULL) {
             run->lost = true;
             return NULL;
         }
-        memset(told + run->told_count, 0, (block + 1 - run->told_count) * sizeof *told);
-        run->told = told;
-        run->told_count = block + 1;
+        memset(told + run->fields.count, 0, (block + 1 - run->fields.count) * sizeof *told);
+        run->fields.told = told;
+        run->fields.count = block + 1;
     }
-    told = &run->told[block];
+    told = &run->fields.told[block];
     told->tool = tool;
     told->rewrites = assembly->drafts[block].rewrites;
     phi__json_fields_init(&told->scan, memory);
@@ -42494,11 +42668,11 @@ PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
     size_t i;
     if (!phi__agent_has_tools(run->agent)->has_fields) return true;
     if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
-    for (i = whole ? 0 : run->told_from; i < assembly->count; i++) {
+    for (i = whole ? 0 : run->fields.from; i < assembly->count; i++) {
         phi__told *told = phi__fields_of(run, i);
         if (told != NULL && !phi__fields_block(run, told, i)) return false;
         if (run->lost || run->cancelled) return true;
-        if (i == run->told_from && !assembly->drafts[i].open) run->told_from++;
+        if (i == run->fields.from && !assembly->drafts[i].open) run->fields.from++;
     }
     return true;
 }
@@ -42507,28 +42681,29 @@ PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
 
 PHI__FN bool phi__fields_drop(phi__run *run) {
     size_t i;
-    for (i = 0; i < run->told_count; i++)
-        if (!phi__fields_take_back(run, &run->told[i])) return false;
+    for (i = 0; i < run->fields.count; i++)
+        if (!phi__fields_take_back(run, &run->fields.told[i])) return false;
     phi__fields_free(run);
     return true;
 }
 
 PHI__FN void phi__fields_free(phi__run *run) {
     size_t i;
-    for (i = 0; i < run->told_count; i++)
-        if (run->told[i].tool != NULL) phi__json_fields_free(&run->told[i].scan);
-    phi__free(&run->agent->memory, run->told, run->told_cap * sizeof *run->told);
-    run->told = NULL;
-    run->told_count = run->told_cap = run->told_from = 0;
+    for (i = 0; i < run->fields.count; i++)
+        if (run->fields.told[i].tool != NULL) phi__json_fields_free(&run->fields.told[i].scan);
+    phi__free(&run->agent->memory, run->fields.told, run->fields.cap * sizeof *run->fields.told);
+    run->fields.told = NULL;
+    run->fields.count = run->fields.cap = run->fields.from = 0;
 }
 
 PHI__FN bool phi__fields_adopt(phi__toolcall *call) {
     phi__run *run = call->run;
     size_t block = (size_t)(call->block - run->reply->content);
-    if (block >= run->told_count || run->told[block].tool == NULL) return true;
-    phi__json_fields_free(&run->told[block].scan);
-    if (run->told[block].tool != call->tool) return phi__fields_take_back(run, &run->told[block]);
-    call->told_fields = &run->told[block];
+    if (block >= run->fields.count || run->fields.told[block].tool == NULL) return true;
+    phi__json_fields_free(&run->fields.told[block].scan);
+    if (run->fields.told[block].tool != call->tool)
+        return phi__fields_take_back(run, &run->fields.told[block]);
+    call->told_fields = &run->fields.told[block];
     return true;
 }
 
@@ -42547,11 +42722,20 @@ PHI__FN bool phi__fields_refused(phi__toolcall *call) {
    All filters see the same text, in order; what they warn of is appended to the message for the model, and
    the first that refuses ends it. A filter may wait: the text and the place in the row are kept. */
 
+PHI__FN void phi__filter_init(phi__run *run) {
+    phi__buf_init(&run->filter.text, &run->agent->memory);
+    phi__buf_init(&run->filter.warnings, &run->agent->memory);
+}
+
+PHI__FN phi_str phi__filter_text(const phi__run *run) { return phi__buf_str(&run->filter.text); }
+
+PHI__FN phi_str phi__filter_rejection(const phi__run *run) { return run->filter.rejection; }
+
 PHI__FN void phi__filter_end(phi__run *run) {
-    run->filtering = false;
-    run->filter_at = 0;
-    phi__buf_free(&run->filter_text);
-    phi__buf_free(&run->warnings);
+    run->filter.on = false;
+    run->filter.at = 0;
+    phi__buf_free(&run->filter.text);
+    phi__buf_free(&run->filter.warnings);
 }
 
 /* Text blocks, joined by line breaks. */
@@ -42559,16 +42743,16 @@ static void phi__filter_add(phi__run *run, const phi_message *message) {
     size_t i;
     for (i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
-        if (run->filter_text.len > 0) phi__buf_char(&run->filter_text, '\n');
-        phi__buf_add_str(&run->filter_text, message->content[i].text);
+        if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
+        phi__buf_add_str(&run->filter.text, message->content[i].text);
     }
 }
 
 static void phi__filter_warn(phi__run *run) {
-    if (run->warnings.len > 0) phi__buf_char(&run->warnings, '\n');
-    phi__buf_text(&run->warnings, "[Warning: ");
-    phi__buf_add_str(&run->warnings, phi__buf_str(&run->decision.reply));
-    phi__buf_char(&run->warnings, ']');
+    if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
+    phi__buf_text(&run->filter.warnings, "[Warning: ");
+    phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
+    phi__buf_char(&run->filter.warnings, ']');
 }
 
 /* The agent's own hook function is the last one, where it wants to be. */
@@ -42579,21 +42763,21 @@ static bool phi__filter_any(const phi__agent *agent) {
 /* What is in run->filter_text, by the filters that have not been asked yet. */
 static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
-    if (run->filter_text.failed) return PHI__HOOK_LOST;
-    while (run->filter_at <= agent->filter_count) {
+    if (run->filter.text.failed) return PHI__HOOK_LOST;
+    while (run->filter.at <= agent->filter_count) {
         phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
         phi__hooked hooked;
-        hook.text = phi__buf_str(&run->filter_text);
+        hook.text = phi__buf_str(&run->filter.text);
         hook.input = input;
-        if (run->filter_at < agent->filter_count) {
-            const phi_filter *filter = &agent->filters[run->filter_at];
+        if (run->filter.at < agent->filter_count) {
+            const phi_filter *filter = &agent->filters[run->filter.at];
             hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
         } else
             hooked = phi__hook_run(run, &hook);
         if (hooked == PHI__HOOK_WARN) phi__filter_warn(run);
-        if (run->warnings.failed) return PHI__HOOK_LOST;
+        if (run->filter.warnings.failed) return PHI__HOOK_LOST;
         if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
-        run->filter_at++;
+        run->filter.at++;
     }
     return PHI__HOOK_ALLOW;
 }
@@ -42608,7 +42792,8 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
     if (n > 0) memcpy(content, message->content, n * sizeof *content);
     memset(&content[n], 0, sizeof content[n]);
     content[n].kind = PHI_CONTENT_TEXT;
-    return phi__arena_str(arena, phi__buf_str(&run->warnings), &content[n].text) ? content : NULL;
+    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
+                                                                                        : NULL;
 }
 
 /* A rejection always has words: they are what says that there was one. */
@@ -42630,17 +42815,17 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     phi__hooked hooked;
     size_t i;
     if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
-    if (!run->filtering) {
-        run->filtering = true;
+    if (!run->filter.on) {
+        run->filter.on = true;
         for (i = 0; i < run->prompt_count; i++) phi__filter_add(run, run->prompts[i].message);
     }
     hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__filter_reason(run), &run->rejection) ||
+        (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
          !phi__filter_tell_rejected(run)))
         hooked = PHI__HOOK_LOST;
-    if (hooked == PHI__HOOK_ALLOW && run->warnings.len > 0) {
+    if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
         phi__entry *last = &run->prompts[run->prompt_count - 1];
         phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
         phi_content *content = phi__filter_warned(run, last->message, arena);
@@ -42677,13 +42862,13 @@ static void phi__filter_remove(phi__run *run, phi__input *input) {
 
 static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
     phi__hooked hooked;
-    if (!run->filtering) {
-        run->filtering = true;
+    if (!run->filter.on) {
+        run->filter.on = true;
         phi__filter_add(run, &input->message);
     }
     hooked = phi__filter_ask(run, input->kind);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
-    if (run->warnings.len > 0) {
+    if (run->filter.warnings.len > 0) {
         phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
         if (content == NULL) return PHI__HOOK_LOST;
         input->message.content = content;
@@ -43017,7 +43202,7 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_SEND:
     case PHI__RUN_STREAM:
     case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_COMPACT: return run->compact_only ? 2 : run->overflow == NULL ? 7 : 8;
+    case PHI__RUN_COMPACT: return run->compact_only ? 2 : phi__compaction_overflowed(run) ? 8 : 7;
     case PHI__RUN_COMPACTED: return run->compact_only ? 15 : 8;
     case PHI__RUN_TOOLS: return 9;
     case PHI__RUN_FAILED: return 10;
@@ -43714,9 +43899,11 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
 
 /* ---- polling ---- */
 
+PHI__FN bool phi__input_polls(const phi__run *run) { return run->poll.on; }
+
 PHI__FN void phi__input_poll_end(phi__run *run) {
-    run->polling = false;
-    run->polled = 0;
+    run->poll.on = false;
+    run->poll.got = 0;
 }
 
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
@@ -43724,13 +43911,13 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__inputs *queue = phi__inputs_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
     bool all = (steering ? agent->steering_mode : agent->follow_up_mode) == PHI_QUEUE_ALL;
-    if (!run->polling) {
+    if (!run->poll.on) {
         phi__input_poll_end(run);
-        run->polling = true;
-        for (; queue->head != NULL && (all || run->polled == 0); run->polled++)
+        run->poll.on = true;
+        for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__inputs_push(&run->pending, phi__inputs_pop(queue));
     }
-    while ((all || run->polled == 0) && run->polled < agent->queue_limit) {
+    while ((all || run->poll.got == 0) && run->poll.got < agent->queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
         phi__hooked hooked = phi__hook_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
@@ -43740,7 +43927,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0),
                               phi__str(NULL, 0)) != PHI_OK)
             return PHI__HOOK_LOST;
-        run->polled++;
+        run->poll.got++;
     }
     phi__input_poll_end(run);
     return PHI__HOOK_ALLOW;
@@ -43991,7 +44178,7 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     uint64_t tokens = run->usage.input + run->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    run->payer = phi__agent_handle(run->agent);
+    phi__pause_of(run, phi__agent_handle(run->agent));
     if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
                        (unsigned)limits->max_turns);
@@ -44256,10 +44443,10 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
         if (!phi__run_has_items(run)) {
-            phi_failure failure =
-                phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
-                                run->listed == NULL ? "the policy has left nothing to be sent"
-                                                    : "the hooks have left nothing to be sent");
+            phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
+                                                  phi__context_listed(run)
+                                                      ? "the hooks have left nothing to be sent"
+                                                      : "the policy has left nothing to be sent");
             return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
         status = phi__call_ask(run, words, sizeof words);
@@ -44613,6 +44800,65 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     return phi__call_over(run);
 }
 
+/* ---- src/loop/pause.c ---- */
+
+/* pause.c - runs that wait at a limit or a budget: for more of it, or until they have waited long
+   enough. */
+
+
+PHI__FN void phi__pause_init(phi__run *run) {
+    phi__buf_init(&run->pause.reason, &run->agent->memory);
+}
+
+PHI__FN void phi__pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
+
+PHI__FN void phi__pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
+
+PHI__FN bool phi__pause_on(const phi__run *run) { return run->pause.on; }
+
+PHI__FN bool phi__pause_over(const phi__run *run) { return run->pause.over; }
+
+static void phi__pause_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    run->pause.over = true;
+    phi__run_wake(run);
+}
+
+PHI__FN bool phi__pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
+    phi_runtime *rt = run->agent->rt;
+    run->pause.on = true;
+    run->pause.prev = NULL;
+    run->pause.next = rt->paused;
+    if (rt->paused != NULL) rt->paused->pause.prev = run;
+    rt->paused = run;
+    phi__buf_clear(&run->pause.reason);
+    phi__buf_text(&run->pause.reason, reason);
+    run->timer.fire = phi__pause_timer;
+    return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+PHI__FN void phi__pause_end(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->pause.on) return;
+    run->pause.on = run->pause.over = false;
+    phi__io_timer_clear(rt->io, &run->timer);
+    if (run->pause.prev != NULL)
+        run->pause.prev->pause.next = run->pause.next;
+    else
+        rt->paused = run->pause.next;
+    if (run->pause.next != NULL) run->pause.next->pause.prev = run->pause.prev;
+}
+
+PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item) {
+    item->text = phi__buf_str(&run->pause.reason);
+    item->payer = run->pause.payer;
+}
+
+PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->paused; run != NULL; run = run->pause.next) phi__run_wake(run);
+}
+
 /* ---- src/loop/pending.c ---- */
 
 /* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what hangs. */
@@ -44662,7 +44908,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
-    if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter_text);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
@@ -44673,10 +44919,10 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi_pending_item item;
     size_t i;
     phi__pending_decision(list, run, &run->decision, NULL);
-    if (run->paused || run->state == PHI__RUN_BACKOFF) {
-        item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (run->paused) item.text = phi__buf_str(&run->reason);
-        if (run->paused) item.payer = run->payer;
+    if (phi__pause_on(run) || run->state == PHI__RUN_BACKOFF) {
+        item =
+            phi__pending_item_of(run, phi__pause_on(run) ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (phi__pause_on(run)) phi__pause_show(run, &item);
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
@@ -44912,7 +45158,7 @@ PHI__FN phi_status phi__provider_ask(phi__run *run) {
     request->temperature = ask->temperature;
     request->format = ask->format;
     request->session_id = ask->session_id;
-    run->asked = request;
+    run->hosted.asked = request;
     return phi__provider_messages(run, request);
 }
 
@@ -44923,8 +45169,8 @@ PHI__FN phi_status phi__provider_encode(phi__run *run) {
     phi_status status;
     size_t i;
     memset(&http, 0, sizeof http);
-    run->asked->model = run->ask.model;
-    status = provider->encode(provider->user_data, run->asked, &run->arena, &http);
+    run->hosted.asked->model = run->ask.model;
+    status = provider->encode(provider->user_data, run->hosted.asked, &run->arena, &http);
     if (status != PHI_OK) return status;
     phi__encoder_begin(e, phi__provider_codec(), &run->ask, &run->arena);
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
@@ -45003,32 +45249,32 @@ PHI__FN const phi__codec *phi__provider_codec(void) {
 
 static void phi__provider_leave(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (!run->in_polled) return;
-    run->in_polled = false;
+    if (!run->hosted.in_list) return;
+    run->hosted.in_list = false;
     rt->polled_runs--;
-    if (run->prev_polled != NULL)
-        run->prev_polled->next_polled = run->next_polled;
+    if (run->hosted.prev != NULL)
+        run->hosted.prev->hosted.next = run->hosted.next;
     else
-        rt->first_polled = run->next_polled;
-    if (run->next_polled != NULL) run->next_polled->prev_polled = run->prev_polled;
+        rt->first_polled = run->hosted.next;
+    if (run->hosted.next != NULL) run->hosted.next->hosted.prev = run->hosted.prev;
 }
 
 PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     const phi_provider *provider = run->agent->provider;
     phi_status status;
-    run->asked->model = run->ask.model;
-    status = provider->open(provider->user_data, run->asked, &run->opened_call);
+    run->hosted.asked->model = run->ask.model;
+    status = provider->open(provider->user_data, run->hosted.asked, &run->hosted.call);
     if (status != PHI_OK) return status;
-    run->call_open = true;
+    run->hosted.open = true;
     if (run->agent->slot == NULL) { /* it has freed its agent */
         phi__provider_close(run);
         return PHI_STALE;
     }
-    run->in_polled = true;
-    run->prev_polled = NULL;
-    run->next_polled = rt->first_polled;
-    if (rt->first_polled != NULL) rt->first_polled->prev_polled = run;
+    run->hosted.in_list = true;
+    run->hosted.prev = NULL;
+    run->hosted.next = rt->first_polled;
+    if (rt->first_polled != NULL) rt->first_polled->hosted.prev = run;
     rt->first_polled = run;
     rt->polled_runs++;
     return PHI_OK;
@@ -45039,13 +45285,13 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
         return false;
-    run->polled_step = run->agent->rt->poll_round;
+    run->hosted.polled_step = run->agent->rt->poll_round;
     run->answer->viewed = false;
-    run->in_call = true;
-    said = provider->poll(provider->user_data, run->opened_call, phi__writer_of(assembly));
-    run->in_call = false;
+    run->hosted.in_call = true;
+    said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
+    run->hosted.in_call = false;
     if (run->agent->slot == NULL) return false;
     if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
         phi_answer_stop(phi__writer_of(assembly), PHI_STOP_REASON_STOP);
@@ -45055,16 +45301,16 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
 
 PHI__FN void phi__provider_close(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
-    if (!run->call_open) return;
+    if (!run->hosted.open) return;
     phi__provider_leave(run);
-    if (run->in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
-    run->call_open = false;
-    provider->close(provider->user_data, run->opened_call);
+    if (run->hosted.in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
+    run->hosted.open = false;
+    provider->close(provider->user_data, run->hosted.call);
 }
 
 PHI__FN void phi__providers_wake(phi_runtime *rt) {
     phi__run *run;
-    for (run = rt->first_polled; run != NULL; run = run->next_polled) phi__run_wake(run);
+    for (run = rt->first_polled; run != NULL; run = run->hosted.next) phi__run_wake(run);
 }
 
 /* ---- public ---- */
@@ -45471,9 +45717,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__secret_init(&run->secrets, &run->arena);
     phi__decision_init(&run->decision, run, NULL);
-    phi__buf_init(&run->filter_text, &agent->memory);
-    phi__buf_init(&run->warnings, &agent->memory);
-    phi__buf_init(&run->reason, &agent->memory);
+    phi__filter_init(run);
+    phi__pause_init(run);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
     if (phi__run_take_policy(run, order->policy) &&
@@ -45488,7 +45733,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
-    phi__buf_free(&run->reason);
+    phi__pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->abort_reason.at,
               run->abort_reason.at != NULL ? run->abort_reason.len + 1 : 0);
     phi__wishes_free(run);
@@ -45910,7 +46155,7 @@ static bool phi__tools_checkpoint(const phi__run *run) {
 
 static phi__hooked phi__tools_steering(phi__run *run) {
     phi__hooked hooked;
-    if (!run->polling && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->polled_calls = run->told_calls;
@@ -45959,6 +46204,7 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
 
 /* schedule.c - which runs go on, and for how long. */
 
+
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
 }
@@ -45981,12 +46227,12 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt) {
 
 PHI__FN void phi__run_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (run->in_ready || run->over) return;
-    run->in_ready = true;
-    run->next_ready = NULL;
-    run->prev_ready = rt->ready_last;
+    if (run->ready.in || run->over) return;
+    run->ready.in = true;
+    run->ready.next = NULL;
+    run->ready.prev = rt->ready_last;
     if (rt->ready_last != NULL)
-        rt->ready_last->next_ready = run;
+        rt->ready_last->ready.next = run;
     else
         rt->ready = run;
     rt->ready_last = run;
@@ -45994,23 +46240,19 @@ PHI__FN void phi__run_wake(phi__run *run) {
 
 PHI__FN void phi__run_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (!run->in_ready) return;
-    if (run->prev_ready != NULL)
-        run->prev_ready->next_ready = run->next_ready;
+    if (!run->ready.in) return;
+    if (run->ready.prev != NULL)
+        run->ready.prev->ready.next = run->ready.next;
     else
-        rt->ready = run->next_ready;
-    if (run->next_ready != NULL)
-        run->next_ready->prev_ready = run->prev_ready;
+        rt->ready = run->ready.next;
+    if (run->ready.next != NULL)
+        run->ready.next->ready.prev = run->ready.prev;
     else
-        rt->ready_last = run->prev_ready;
-    run->in_ready = false;
+        rt->ready_last = run->ready.prev;
+    run->ready.in = false;
 }
 
-static void phi__run_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    if (run->paused) run->pause_over = true;
-    phi__run_wake(run);
-}
+static void phi__run_timer(phi__timer *timer) { phi__run_wake(PHI__OWNER(timer, phi__run, timer)); }
 
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
     run->timer.fire = phi__run_timer;
@@ -46323,6 +46565,16 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     return true;
 }
 
+PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count) {
+    *count = run->shown.count;
+    return run->shown.items;
+}
+
+PHI__FN void phi__shown_clear(phi__run *run) {
+    run->shown.items = NULL;
+    run->shown.made = false;
+}
+
 /* ---- warnings ---- */
 
 static uint64_t phi__shown_limit(const phi__agent *agent) {
@@ -46420,15 +46672,15 @@ static bool phi__shown_items(phi__run *run, const phi__projection *made) {
         if (m->role == PHI_ROLE_ASSISTANT)
             items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
     }
-    run->shown = items;
-    run->shown_count = made->count;
+    run->shown.items = items;
+    run->shown.count = made->count;
     return true;
 }
 
 static bool phi__shown_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
-    run->shown = NULL;
+    run->shown.items = NULL;
     if (!phi__run_order_of(run->agent, &order)) {
         phi__sight *sight = run->agent->sight;
         if (sight != NULL) memset(&sight->last, 0, sizeof sight->last);
@@ -46458,13 +46710,13 @@ static phi__state phi__shown_overflow(phi__run *run) {
 }
 
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
-    if (run->shown_for == run->compactions + 1) return true;
-    run->shown_for = run->compactions + 1;
+    if (run->shown.made) return true;
+    run->shown.made = true;
     if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
         *next = PHI__RUN_LOST;
         return false;
     }
-    if (run->shown == NULL || !run->agent->sight->last.overflow) return true;
+    if (run->shown.items == NULL || !run->agent->sight->last.overflow) return true;
     *next = phi__shown_overflow(run);
     return false;
 }
@@ -47393,19 +47645,15 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, reason);
+    if (!run->limits.pause || phi__pause_over(run)) return phi__turn_stop(run, reason);
     *wait = true;
-    if (run->paused) return PHI__RUN_TOP;
-    phi__pause_begin(run);
+    if (phi__pause_on(run)) return PHI__RUN_TOP;
     if (run->waits_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    phi__buf_clear(&run->reason);
-    phi__buf_text(&run->reason, reason);
-    if (!run->reason.failed && phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0))
-        return PHI__RUN_TOP;
+    if (phi__pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
     *wait = false;
     return PHI__RUN_LOST;
 }
@@ -47437,7 +47685,7 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (phi__limit_reached(run, reason, sizeof reason) ||
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
-    if (!run->paused) return PHI__RUN_BEFORE_TURN;
+    if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
     return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
@@ -47458,12 +47706,12 @@ static void phi__turn_clear(phi__run *run) {
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
     run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
-    run->attempt = run->compactions = run->idle_compactions = 0;
+    run->attempt = 0;
+    phi__compaction_clear(run);
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
-    run->listed = NULL;
-    run->shown = NULL;
-    run->shown_for = 0;
+    phi__context_clear(run);
+    phi__shown_clear(run);
 }
 
 PHI__FN phi__state phi__turn_begin(phi__run *run) {
@@ -47553,7 +47801,7 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->doomed) return phi__turn_doomed(run);
-    if (run->polling || (run->pending.head == NULL && !run->steered)) {
+    if (phi__input_polls(run) || (run->pending.head == NULL && !run->steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
@@ -47602,7 +47850,7 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = run->rejection;
+    event.rejection = phi__filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
         event.source = phi__str("", 0);

@@ -159,7 +159,7 @@ static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) 
 
 static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
     bool told = phi__attempt_retract(run);
-    run->overflow = failure;
+    phi__compaction_overflow(run, failure);
     phi__attempt_abandon(run);
     return told ? PHI__RUN_COMPACT : PHI__RUN_LOST;
 }

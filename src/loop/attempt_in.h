@@ -3,7 +3,8 @@
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
-#include "loop/state_in.h"
+#include "loop/types_in.h"
+#include "model/failure.h"
 
 /* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
    copied into the thread, without the secrets that the requests carried. */

@@ -53,7 +53,7 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
     phi__budget_release(run);
     for (agent = run->agent; agent != NULL; agent = agent->parent)
         if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            run->payer = phi__agent_handle(agent);
+            phi__pause_of(run, phi__agent_handle(agent));
             return false;
         }
     run->reserved.tokens = tokens;
@@ -74,32 +74,6 @@ static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserv
     seen->reserved_cost -= reserved->cost;
     if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
-}
-
-PHI__FN void phi__pause_begin(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    run->paused = true;
-    run->prev_paused = NULL;
-    run->next_paused = rt->paused;
-    if (rt->paused != NULL) rt->paused->prev_paused = run;
-    rt->paused = run;
-}
-
-PHI__FN void phi__pause_end(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    if (!run->paused) return;
-    run->paused = run->pause_over = false;
-    phi__io_timer_clear(rt->io, &run->timer);
-    if (run->prev_paused != NULL)
-        run->prev_paused->next_paused = run->next_paused;
-    else
-        rt->paused = run->next_paused;
-    if (run->next_paused != NULL) run->next_paused->prev_paused = run->prev_paused;
-}
-
-PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->paused; run != NULL; run = run->next_paused) phi__run_wake(run);
 }
 
 /* Whoever pauses for want of what others had reserved may go on now. */

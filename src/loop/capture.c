@@ -14,19 +14,20 @@ PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     if (!run->agent->capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
-    heard = (phi__heard *)phi__grow(&run->agent->memory, run->heard, &run->heard_cap,
-                                    phi__add(run->heard_count, 1), sizeof *heard);
+    heard = (phi__heard *)phi__grow(&run->agent->memory, run->capture.heard, &run->capture.cap,
+                                    phi__add(run->capture.count, 1), sizeof *heard);
     if (heard == NULL) return false;
-    run->heard = heard;
-    heard += run->heard_count++;
+    run->capture.heard = heard;
+    heard += run->capture.count++;
     heard->seq = run->agent->thread->log.count - 1;
     heard->input = input;
     return true;
 }
 
 PHI__FN void phi__capture_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->heard, run->heard_cap * sizeof *run->heard);
-    run->heard = NULL;
+    phi__free(&run->agent->memory, run->capture.heard,
+              run->capture.cap * sizeof *run->capture.heard);
+    run->capture.heard = NULL;
 }
 
 /* ---- where messages came from ---- */
@@ -59,10 +60,11 @@ static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t 
 }
 
 static phi_input phi__capture_input(const phi__run *run, const phi__item *item) {
-    size_t i = run->heard_count;
+    size_t i = run->capture.count;
     if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
-    while (i > 0 && run->heard[i - 1].seq > item->from) i--;
-    return i > 0 && run->heard[i - 1].seq == item->from ? run->heard[i - 1].input : PHI_INPUT_NONE;
+    while (i > 0 && run->capture.heard[i - 1].seq > item->from) i--;
+    return i > 0 && run->capture.heard[i - 1].seq == item->from ? run->capture.heard[i - 1].input
+                                                                : PHI_INPUT_NONE;
 }
 
 static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__item *item,
@@ -159,7 +161,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->capture_requests || run->captured > run->turn_index) return true;
+    if (!run->agent->capture_requests || run->capture.told > run->turn_index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, run->ask.system_prompt);
@@ -177,6 +179,6 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     event.text = phi__buf_str(&out);
     told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) run->captured = run->turn_index + 1;
+    if (told) run->capture.told = run->turn_index + 1;
     return told;
 }

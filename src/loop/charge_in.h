@@ -3,7 +3,8 @@
 #ifndef PHI_LOOP_CHARGE_IN_H
 #define PHI_LOOP_CHARGE_IN_H
 
-#include "loop/state_in.h"
+#include "loop/types_in.h"
+#include "model/message.h"
 
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 /* Counts what an answer that will not be logged has cost so far; without one it is harmless. */

@@ -14,6 +14,18 @@ enum {
         4 /* of an overflow: a plan is enough when it takes one part of so many */
 };
 
+PHI__FN void phi__compaction_clear(phi__run *run) {
+    run->compacting.count = run->compacting.idle = 0;
+}
+
+PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure) {
+    run->compacting.overflow = failure;
+}
+
+PHI__FN bool phi__compaction_overflowed(const phi__run *run) {
+    return run->compacting.overflow != NULL;
+}
+
 /* ---- planning ---- */
 
 /* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
@@ -48,7 +60,7 @@ static phi_status phi__compaction_make(phi__run *run, phi_compaction_config conf
             break;
         config.keep_recent_turns /= 2;
     }
-    run->plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
+    run->compacting.plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
     return status;
 }
 
@@ -96,7 +108,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
                                       uint64_t target) {
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
-    if (run->plan != NULL) return PHI__RUN_COMPACT;
+    if (run->compacting.plan != NULL) return PHI__RUN_COMPACT;
     agent->compacted_tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
@@ -108,8 +120,8 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     uint64_t most = phi__compact_threshold(&config), target, now;
     bool due;
     full.budget_threshold_pct = 0; /* no headroom at all */
-    run->plan = NULL;
-    run->overflow = NULL;
+    run->compacting.plan = NULL;
+    run->compacting.overflow = NULL;
     due = !phi__compaction_futile(agent, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_TRANSFORM;
     now = phi__run_context_tokens(run);
@@ -117,7 +129,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
     target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
-    switch (phi__compactor_ask(run, &config, target, due)) {
+    switch (phi__compactor_ask(run, &config, target, due, &run->compacting.plan)) {
     case PHI_OK: return PHI__RUN_COMPACT;
     case PHI_STALE: return PHI__RUN_OVER;
     case PHI_NO_MEMORY: return PHI__RUN_LOST;
@@ -132,7 +144,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
 PHI__FN phi__state phi__run_shrink(phi__run *run) {
     phi_compaction_config config = phi__compaction_config(run->agent, run);
     if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
-    return run->plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
+    return run->compacting.plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
 }
 
 /* ---- what follows it ---- */
@@ -143,9 +155,9 @@ static phi__state phi__compaction_next(const phi__run *run) {
 
 /* The host says no, or there have been enough. */
 static phi__state phi__compaction_refused(phi__run *run) {
-    run->plan = NULL;
-    if (run->overflow == NULL) return phi__compaction_next(run);
-    run->fault = run->overflow;
+    run->compacting.plan = NULL;
+    if (run->compacting.overflow == NULL) return phi__compaction_next(run);
+    run->fault = run->compacting.overflow;
     run->fault_status = phi__failure_status(run->fault);
     return PHI__RUN_GIVE_UP;
 }
@@ -154,20 +166,21 @@ static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = kind;
-    event.compaction = run->compaction;
+    event.compaction = run->compacting.told;
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
 /* What is known before: also what the hook is told. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__thread *thread = run->agent->thread;
-    if (run->compaction == NULL)
-        run->compaction =
-            (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *run->compaction);
-    if (run->compaction == NULL) return false;
-    run->compaction->estimated_tokens = run->compaction->tokens_before =
+    if (run->compacting.told == NULL)
+        run->compacting.told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread),
+                                                                 sizeof *run->compacting.told);
+    if (run->compacting.told == NULL) return false;
+    run->compacting.told->estimated_tokens = run->compacting.told->tokens_before =
         phi__agent_tokens(run->agent);
-    run->compaction->message_count = run->compaction->messages_before = thread->fold.count;
+    run->compacting.told->message_count = run->compacting.told->messages_before =
+        thread->fold.count;
     return true;
 }
 
@@ -176,35 +189,36 @@ static bool phi__compaction_measure(phi__run *run) {
 /* Half of it goes, or, where that took nothing away, all that may go. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__thread *thread = run->agent->thread;
-    uint64_t target = run->idle_compactions == 0 ? before / 2 : 0;
+    uint64_t target = run->compacting.idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__agent_tokens(run->agent) < before;
     if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
                               run->turn_index, &removed))
         return false;
-    if (removed == 0 && !planned) run->idle_compactions++;
+    if (removed == 0 && !planned) run->compacting.idle++;
     return true;
 }
 
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__thread *thread = run->agent->thread;
-    phi_status status = phi__thread_rewrite(thread, &run->plan->rewrite, run->loop_id,
+    phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
                                             run->turn_index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
-    if (status != PHI_OK || run->plan == NULL) return status;
-    return phi__thread_rewrite(thread, &run->plan->rewrite, run->loop_id, run->turn_index, NULL,
-                               NULL, 0);
+    if (status != PHI_OK || run->compacting.plan == NULL) return status;
+    return phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
+                               run->turn_index, NULL, NULL, 0);
 }
 
 static bool phi__compaction_apply(phi__run *run) {
     phi_status status;
-    if (run->plan == NULL) return true;
+    if (run->compacting.plan == NULL) return true;
     status = phi__compaction_rewrite(run);
     PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
-    if (status == PHI_OK && run->plan != NULL) run->compaction->loops_compacted = run->plan->runs;
-    run->plan = NULL;
+    if (status == PHI_OK && run->compacting.plan != NULL)
+        run->compacting.told->loops_compacted = run->compacting.plan->runs;
+    run->compacting.plan = NULL;
     return status == PHI_OK;
 }
 
@@ -212,23 +226,26 @@ static bool phi__compaction_shrink(phi__run *run) {
     uint64_t before = phi__agent_tokens(run->agent), now;
     if (!phi__compaction_apply(run)) return false;
     now = phi__agent_tokens(run->agent);
-    if (run->overflow == NULL || (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
+    if (run->compacting.overflow == NULL ||
+        (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
     return phi__compaction_cut(run, before);
 }
 
 static phi__state phi__compaction_do(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi_compaction *c = run->compaction;
+    phi_compaction *c = run->compacting.told;
     phi__compactor_forget(agent); /* what it is at would not fit any more */
-    if (run->overflow != NULL && !agent->compaction.disable && run->idle_compactions == 0 &&
+    if (run->compacting.overflow != NULL && !agent->compaction.disable &&
+        run->compacting.idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
     c->messages_after = agent->thread->fold.count;
     c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
-    run->compactions++;
+    run->compacting.count++;
+    phi__shown_clear(run);
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
     return PHI__RUN_COMPACTED;
 }
@@ -242,11 +259,11 @@ PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if (run->compactions >= PHI__COMPACTIONS_MOST ||
-        run->idle_compactions >= PHI__COMPACTIONS_IDLE_MOST)
+    if (run->compacting.count >= PHI__COMPACTIONS_MOST ||
+        run->compacting.idle >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
     if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
-    hook.compaction = run->compaction;
+    hook.compaction = run->compacting.told;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
     if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
@@ -256,16 +273,16 @@ PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = run->compaction->tokens_after < run->compaction->tokens_before;
+    bool gained = run->compacting.told->tokens_after < run->compacting.told->tokens_before;
     phi__state next =
-        gained || run->overflow == NULL ? phi__compaction_next(run) : PHI__RUN_COMPACT;
-    hook.compaction = run->compaction;
+        gained || run->compacting.overflow == NULL ? phi__compaction_next(run) : PHI__RUN_COMPACT;
+    hook.compaction = run->compacting.told;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
     if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
-    run->compaction = NULL; /* its events may still be read */
-    run->listed = NULL;
+    run->compacting.told = NULL; /* its events may still be read */
+    phi__context_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
-        run->idle_compactions = 0;
+        run->compacting.idle = 0;
         phi__run_rewind(run);
     }
     return next;

@@ -148,7 +148,7 @@ static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewri
 }
 
 static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
-                                      const phi_rewrite *made) {
+                                      const phi_rewrite *made, struct phi__compacted **out) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
     phi_rewrite rewrite;
     memset(&rewrite, 0, sizeof rewrite);
@@ -167,12 +167,12 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
         return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
-    run->plan = plan;
+    *out = plan;
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due) {
+                                      uint64_t target, bool due, struct phi__compacted **plan) {
     phi__agent *agent = run->agent;
     phi_rewrite made;
     phi_status status;
@@ -185,7 +185,7 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
     if (status == PHI_OK && agent->compacting->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, agent->compacting, &made);
+        status = phi__compactor_take(run, agent->compacting, &made, plan);
     else
         status = PHI_NOT_FOUND;
     phi__compactor_forget(agent);

@@ -10,18 +10,20 @@
 /* What there is to be changed. */
 static const phi__item *phi__context_ours(const phi__run *run, size_t *count) {
     const phi__fold *fold = &run->agent->thread->fold;
-    *count = run->shown != NULL ? run->shown_count : fold->count;
-    return run->shown != NULL ? run->shown : fold->items;
+    const phi__item *shown = phi__shown_list(run, count);
+    if (shown != NULL) return shown;
+    *count = fold->count;
+    return fold->items;
 }
 
 static bool phi__context_list(phi__run *run) {
     size_t count, i;
     const phi__item *ours = phi__context_ours(run, &count);
-    run->listed = (const phi_message **)phi_arena_alloc(
-        &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed));
-    if (run->listed == NULL) return false;
-    for (i = 0; i < count; i++) run->listed[i] = ours[i].message;
-    run->listed_count = count;
+    run->listed.messages = (const phi_message **)phi_arena_alloc(
+        &run->arena, phi__mul(phi__max(count, 1), sizeof *run->listed.messages));
+    if (run->listed.messages == NULL) return false;
+    for (i = 0; i < count; i++) run->listed.messages[i] = ours[i].message;
+    run->listed.count = count;
     return true;
 }
 
@@ -65,11 +67,12 @@ static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
     size_t i, n = 0;
-    if (hook->messages == run->listed && hook->message_count == run->listed_count) return true;
+    if (hook->messages == run->listed.messages && hook->message_count == run->listed.count)
+        return true;
     list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(hook->message_count, 1), sizeof *list));
-    if (list == NULL || !phi__places_init(&ours, &run->arena, run->listed_count)) return false;
-    for (i = 0; i < run->listed_count; i++) phi__places_add(&ours, run->listed[i], i);
+    if (list == NULL || !phi__places_init(&ours, &run->arena, run->listed.count)) return false;
+    for (i = 0; i < run->listed.count; i++) phi__places_add(&ours, run->listed.messages[i], i);
     for (i = 0; i < hook->message_count; i++) {
         const phi_message *message = hook->messages[i];
         if (message == NULL || (message->content == NULL && message->content_count > 0)) continue;
@@ -78,8 +81,8 @@ static bool phi__context_take(phi__run *run, const phi_hook *hook) {
                       : phi_message_copy(message, &run->arena);
         if (list[n++] == NULL) return false;
     }
-    run->listed = list;
-    run->listed_count = n;
+    run->listed.messages = list;
+    run->listed.count = n;
     return true;
 }
 
@@ -92,10 +95,10 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
         return PHI__RUN_TURN_END;
     }
     if (!phi__hook_wants(run->agent, point)) return next;
-    if (run->listed == NULL && !phi__context_list(run)) return PHI__RUN_LOST;
+    if (run->listed.messages == NULL && !phi__context_list(run)) return PHI__RUN_LOST;
     hook = phi__hook_of(run, point);
-    hook.messages = run->listed;
-    hook.message_count = run->listed_count;
+    hook.messages = run->listed.messages;
+    hook.message_count = run->listed.count;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_ALLOW && (hook.messages != NULL || hook.message_count == 0) &&
         !phi__context_take(run, &hook))
@@ -115,10 +118,11 @@ PHI__FN bool phi__context_pin(phi__run *run) {
     phi_arena scratch;
     size_t i, j;
     bool done;
-    if (run->listed == NULL) return true;
+    if (run->listed.messages == NULL) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    done = phi__places_init(&listed, &scratch, run->listed_count);
-    for (i = 0; done && i < run->listed_count; i++) phi__places_add(&listed, run->listed[i], i);
+    done = phi__places_init(&listed, &scratch, run->listed.count);
+    for (i = 0; done && i < run->listed.count; i++)
+        phi__places_add(&listed, run->listed.messages[i], i);
     for (i = 0; done && i < thread->log.held; i++)
         if (thread->log.entries[i]->kind == PHI_ENTRY_MESSAGE)
             phi__context_pin_at(&listed, thread->log.entries[i]->message,
@@ -142,11 +146,15 @@ PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait) {
     return phi__context_ask(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST, wait);
 }
 
+PHI__FN bool phi__context_listed(const phi__run *run) { return run->listed.messages != NULL; }
+
+PHI__FN void phi__context_clear(phi__run *run) { run->listed.messages = NULL; }
+
 PHI__FN bool phi__run_has_items(const phi__run *run) {
-    size_t i;
-    if (run->listed == NULL) return run->shown == NULL || run->shown_count > 0;
-    for (i = 0; i < run->listed_count; i++)
-        if (run->listed[i]->role != PHI_ROLE_EXTENSION) return true;
+    size_t i, count = 0;
+    if (run->listed.messages == NULL) return phi__shown_list(run, &count) == NULL || count > 0;
+    for (i = 0; i < run->listed.count; i++)
+        if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;
 }
 
@@ -174,15 +182,15 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     const phi_message *const *list;
     phi_status status;
     size_t i;
-    if (run->listed == NULL && agent->translate_fn != NULL && !phi__context_list(run))
+    if (run->listed.messages == NULL && agent->translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
     *items = phi__context_ours(run, count);
-    if (run->listed == NULL) return PHI_OK;
-    list = run->listed;
-    *count = run->listed_count;
+    if (run->listed.messages == NULL) return PHI_OK;
+    list = run->listed.messages;
+    *count = run->listed.count;
     if (agent->translate_fn != NULL) {
-        status = agent->translate_fn(agent->user_data, &agent->model, run->listed,
-                                     run->listed_count, &run->arena, &list, count);
+        status = agent->translate_fn(agent->user_data, &agent->model, run->listed.messages,
+                                     run->listed.count, &run->arena, &list, count);
         if (status != PHI_OK) return status;
         for (i = 0; i < *count; i++)
             if (list == NULL || list[i] == NULL ||

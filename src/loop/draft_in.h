@@ -3,7 +3,11 @@
 #ifndef PHI_LOOP_DRAFT_IN_H
 #define PHI_LOOP_DRAFT_IN_H
 
-#include "loop/state_in.h"
+#include "loop/run.h"
+#include "loop/tool.h"
+#include "loop/types_in.h"
+#include "thread/policy.h"
+#include "thread/thread_in.h"
 
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
    parent empty: made, and the agent's last. On failure nothing changed. */
@@ -13,7 +17,7 @@ typedef struct phi__run_order {
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
     bool compact_only;
-    /* With what an earlier run of a hidden agent did: an abort that is not read yet means it, too. */
+    /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
     bool goes_on;
     /* of this run alone; copied; NULL or 0: the agent's */
     const phi_policy *policy;

@@ -2,7 +2,8 @@
 #ifndef PHI_LOOP_FAIL_IN_H
 #define PHI_LOOP_FAIL_IN_H
 
-#include "loop/state_in.h"
+#include "loop/types_in.h"
+#include "model/failure.h"
 
 /* failure: in the thread, or static. */
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);

@@ -14,7 +14,7 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
 /* True: the agent is still there. */
 static bool phi__fields_call(phi__run *run, const phi__told *told, phi_field *field) {
     field->agent = phi__agent_handle(run->agent);
-    field->block_index = (uint32_t)(told - run->told);
+    field->block_index = (uint32_t)(told - run->fields.told);
     field->tool_call_id = phi__fields_id(run, field->block_index);
     told->tool->on_field(told->tool->user_data, field);
     return run->agent->slot != NULL;
@@ -50,20 +50,22 @@ static phi__told *phi__fields_of(phi__run *run, size_t block) {
     phi_memory *memory = &run->agent->memory;
     const phi_tool *tool;
     phi__told *told;
-    if (block < run->told_count && run->told[block].tool != NULL) return &run->told[block];
+    if (block < run->fields.count && run->fields.told[block].tool != NULL)
+        return &run->fields.told[block];
     tool = phi__fields_tool(run, block);
     if (tool == NULL) return NULL;
-    if (block >= run->told_count) {
-        told = (phi__told *)phi__grow(memory, run->told, &run->told_cap, block + 1, sizeof *told);
+    if (block >= run->fields.count) {
+        told = (phi__told *)phi__grow(memory, run->fields.told, &run->fields.cap, block + 1,
+                                      sizeof *told);
         if (told == NULL) {
             run->lost = true;
             return NULL;
         }
-        memset(told + run->told_count, 0, (block + 1 - run->told_count) * sizeof *told);
-        run->told = told;
-        run->told_count = block + 1;
+        memset(told + run->fields.count, 0, (block + 1 - run->fields.count) * sizeof *told);
+        run->fields.told = told;
+        run->fields.count = block + 1;
     }
-    told = &run->told[block];
+    told = &run->fields.told[block];
     told->tool = tool;
     told->rewrites = assembly->drafts[block].rewrites;
     phi__json_fields_init(&told->scan, memory);
@@ -96,11 +98,11 @@ PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
     size_t i;
     if (!phi__agent_has_tools(run->agent)->has_fields) return true;
     if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
-    for (i = whole ? 0 : run->told_from; i < assembly->count; i++) {
+    for (i = whole ? 0 : run->fields.from; i < assembly->count; i++) {
         phi__told *told = phi__fields_of(run, i);
         if (told != NULL && !phi__fields_block(run, told, i)) return false;
         if (run->lost || run->cancelled) return true;
-        if (i == run->told_from && !assembly->drafts[i].open) run->told_from++;
+        if (i == run->fields.from && !assembly->drafts[i].open) run->fields.from++;
     }
     return true;
 }
@@ -109,28 +111,29 @@ PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
 
 PHI__FN bool phi__fields_drop(phi__run *run) {
     size_t i;
-    for (i = 0; i < run->told_count; i++)
-        if (!phi__fields_take_back(run, &run->told[i])) return false;
+    for (i = 0; i < run->fields.count; i++)
+        if (!phi__fields_take_back(run, &run->fields.told[i])) return false;
     phi__fields_free(run);
     return true;
 }
 
 PHI__FN void phi__fields_free(phi__run *run) {
     size_t i;
-    for (i = 0; i < run->told_count; i++)
-        if (run->told[i].tool != NULL) phi__json_fields_free(&run->told[i].scan);
-    phi__free(&run->agent->memory, run->told, run->told_cap * sizeof *run->told);
-    run->told = NULL;
-    run->told_count = run->told_cap = run->told_from = 0;
+    for (i = 0; i < run->fields.count; i++)
+        if (run->fields.told[i].tool != NULL) phi__json_fields_free(&run->fields.told[i].scan);
+    phi__free(&run->agent->memory, run->fields.told, run->fields.cap * sizeof *run->fields.told);
+    run->fields.told = NULL;
+    run->fields.count = run->fields.cap = run->fields.from = 0;
 }
 
 PHI__FN bool phi__fields_adopt(phi__toolcall *call) {
     phi__run *run = call->run;
     size_t block = (size_t)(call->block - run->reply->content);
-    if (block >= run->told_count || run->told[block].tool == NULL) return true;
-    phi__json_fields_free(&run->told[block].scan);
-    if (run->told[block].tool != call->tool) return phi__fields_take_back(run, &run->told[block]);
-    call->told_fields = &run->told[block];
+    if (block >= run->fields.count || run->fields.told[block].tool == NULL) return true;
+    phi__json_fields_free(&run->fields.told[block].scan);
+    if (run->fields.told[block].tool != call->tool)
+        return phi__fields_take_back(run, &run->fields.told[block]);
+    call->told_fields = &run->fields.told[block];
     return true;
 }
 

@@ -4,11 +4,20 @@
    the first that refuses ends it. A filter may wait: the text and the place in the row are kept. */
 #include "loop/loop_in.h"
 
+PHI__FN void phi__filter_init(phi__run *run) {
+    phi__buf_init(&run->filter.text, &run->agent->memory);
+    phi__buf_init(&run->filter.warnings, &run->agent->memory);
+}
+
+PHI__FN phi_str phi__filter_text(const phi__run *run) { return phi__buf_str(&run->filter.text); }
+
+PHI__FN phi_str phi__filter_rejection(const phi__run *run) { return run->filter.rejection; }
+
 PHI__FN void phi__filter_end(phi__run *run) {
-    run->filtering = false;
-    run->filter_at = 0;
-    phi__buf_free(&run->filter_text);
-    phi__buf_free(&run->warnings);
+    run->filter.on = false;
+    run->filter.at = 0;
+    phi__buf_free(&run->filter.text);
+    phi__buf_free(&run->filter.warnings);
 }
 
 /* Text blocks, joined by line breaks. */
@@ -16,16 +25,16 @@ static void phi__filter_add(phi__run *run, const phi_message *message) {
     size_t i;
     for (i = 0; i < message->content_count; i++) {
         if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
-        if (run->filter_text.len > 0) phi__buf_char(&run->filter_text, '\n');
-        phi__buf_add_str(&run->filter_text, message->content[i].text);
+        if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
+        phi__buf_add_str(&run->filter.text, message->content[i].text);
     }
 }
 
 static void phi__filter_warn(phi__run *run) {
-    if (run->warnings.len > 0) phi__buf_char(&run->warnings, '\n');
-    phi__buf_text(&run->warnings, "[Warning: ");
-    phi__buf_add_str(&run->warnings, phi__buf_str(&run->decision.reply));
-    phi__buf_char(&run->warnings, ']');
+    if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
+    phi__buf_text(&run->filter.warnings, "[Warning: ");
+    phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
+    phi__buf_char(&run->filter.warnings, ']');
 }
 
 /* The agent's own hook function is the last one, where it wants to be. */
@@ -36,21 +45,21 @@ static bool phi__filter_any(const phi__agent *agent) {
 /* What is in run->filter_text, by the filters that have not been asked yet. */
 static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
-    if (run->filter_text.failed) return PHI__HOOK_LOST;
-    while (run->filter_at <= agent->filter_count) {
+    if (run->filter.text.failed) return PHI__HOOK_LOST;
+    while (run->filter.at <= agent->filter_count) {
         phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
         phi__hooked hooked;
-        hook.text = phi__buf_str(&run->filter_text);
+        hook.text = phi__buf_str(&run->filter.text);
         hook.input = input;
-        if (run->filter_at < agent->filter_count) {
-            const phi_filter *filter = &agent->filters[run->filter_at];
+        if (run->filter.at < agent->filter_count) {
+            const phi_filter *filter = &agent->filters[run->filter.at];
             hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
         } else
             hooked = phi__hook_run(run, &hook);
         if (hooked == PHI__HOOK_WARN) phi__filter_warn(run);
-        if (run->warnings.failed) return PHI__HOOK_LOST;
+        if (run->filter.warnings.failed) return PHI__HOOK_LOST;
         if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
-        run->filter_at++;
+        run->filter.at++;
     }
     return PHI__HOOK_ALLOW;
 }
@@ -65,7 +74,8 @@ static phi_content *phi__filter_warned(phi__run *run, const phi_message *message
     if (n > 0) memcpy(content, message->content, n * sizeof *content);
     memset(&content[n], 0, sizeof content[n]);
     content[n].kind = PHI_CONTENT_TEXT;
-    return phi__arena_str(arena, phi__buf_str(&run->warnings), &content[n].text) ? content : NULL;
+    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
+                                                                                        : NULL;
 }
 
 /* A rejection always has words: they are what says that there was one. */
@@ -87,17 +97,17 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     phi__hooked hooked;
     size_t i;
     if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
-    if (!run->filtering) {
-        run->filtering = true;
+    if (!run->filter.on) {
+        run->filter.on = true;
         for (i = 0; i < run->prompt_count; i++) phi__filter_add(run, run->prompts[i].message);
     }
     hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__filter_reason(run), &run->rejection) ||
+        (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
          !phi__filter_tell_rejected(run)))
         hooked = PHI__HOOK_LOST;
-    if (hooked == PHI__HOOK_ALLOW && run->warnings.len > 0) {
+    if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
         phi__entry *last = &run->prompts[run->prompt_count - 1];
         phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
         phi_content *content = phi__filter_warned(run, last->message, arena);
@@ -134,13 +144,13 @@ static void phi__filter_remove(phi__run *run, phi__input *input) {
 
 static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
     phi__hooked hooked;
-    if (!run->filtering) {
-        run->filtering = true;
+    if (!run->filter.on) {
+        run->filter.on = true;
         phi__filter_add(run, &input->message);
     }
     hooked = phi__filter_ask(run, input->kind);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
-    if (run->warnings.len > 0) {
+    if (run->filter.warnings.len > 0) {
         phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
         if (content == NULL) return PHI__HOOK_LOST;
         input->message.content = content;

@@ -34,7 +34,7 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_SEND:
     case PHI__RUN_STREAM:
     case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_COMPACT: return run->compact_only ? 2 : run->overflow == NULL ? 7 : 8;
+    case PHI__RUN_COMPACT: return run->compact_only ? 2 : phi__compaction_overflowed(run) ? 8 : 7;
     case PHI__RUN_COMPACTED: return run->compact_only ? 15 : 8;
     case PHI__RUN_TOOLS: return 9;
     case PHI__RUN_FAILED: return 10;

@@ -13,13 +13,13 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
 PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
 
-/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where the run is there
-   already. PHI_PARSE, PHI_NO_MEMORY. */
+/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where
+   the run is there already. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
 
-/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE, PHI_NO_MEMORY; what else `take`
-   says, the host has been told. */
+/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; what else `take` says, the host has been told. */
 PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                               phi_arena *scratch);
 PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
@@ -28,7 +28,8 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
 PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
@@ -38,7 +39,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i);
 
 /* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
 PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread; PHI_NO_MEMORY. Then there is no run. */
+/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
+   PHI_NO_MEMORY. Then there is no run. */
 PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
 
 #endif

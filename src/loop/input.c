@@ -170,9 +170,11 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
 
 /* ---- polling ---- */
 
+PHI__FN bool phi__input_polls(const phi__run *run) { return run->poll.on; }
+
 PHI__FN void phi__input_poll_end(phi__run *run) {
-    run->polling = false;
-    run->polled = 0;
+    run->poll.on = false;
+    run->poll.got = 0;
 }
 
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
@@ -180,13 +182,13 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__inputs *queue = phi__inputs_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
     bool all = (steering ? agent->steering_mode : agent->follow_up_mode) == PHI_QUEUE_ALL;
-    if (!run->polling) {
+    if (!run->poll.on) {
         phi__input_poll_end(run);
-        run->polling = true;
-        for (; queue->head != NULL && (all || run->polled == 0); run->polled++)
+        run->poll.on = true;
+        for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__inputs_push(&run->pending, phi__inputs_pop(queue));
     }
-    while ((all || run->polled == 0) && run->polled < agent->queue_limit) {
+    while ((all || run->poll.got == 0) && run->poll.got < agent->queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
         phi__hooked hooked = phi__hook_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
@@ -196,7 +198,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0),
                               phi__str(NULL, 0)) != PHI_OK)
             return PHI__HOOK_LOST;
-        run->polled++;
+        run->poll.got++;
     }
     phi__input_poll_end(run);
     return PHI__HOOK_ALLOW;

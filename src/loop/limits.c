@@ -14,7 +14,7 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     uint64_t tokens = run->usage.input + run->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    run->payer = phi__agent_handle(run->agent);
+    phi__pause_of(run, phi__agent_handle(run->agent));
     if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
                        (unsigned)limits->max_turns);

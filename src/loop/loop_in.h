@@ -1,5 +1,5 @@
-/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures of
-   state_in.h. Threads: the pumping thread. */
+/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures
+   of state_in.h. Threads: the pumping thread. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
@@ -24,13 +24,14 @@ PHI__FN void phi__events_free(phi__events *events);
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
-/* The same with a copy of a result of text and images, the event's message, and of its child_loop_id. */
+/* The same with a copy of a result of text and images, the event's message, and of its
+   child_loop_id. */
 PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
 /* The same for a part of an answer, made in place: there are many of them. */
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len);
-/* The reserve of an agent that is to run: taken before, and given back when there is no run and it is not in use.
-   False: no memory. */
+/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
+   is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
@@ -68,7 +69,8 @@ PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before
 /* NULL: stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
 PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
-/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's name. */
+/* Whether a result is well formed; else PHI_BAD_ARG, with words that begin with the function's
+   name. */
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
 PHI__FN void phi__call_fail(phi__toolcall *call,
@@ -77,8 +79,8 @@ PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
 enum { PHI__REPEAT_WORDS = 200 };
 PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
-/* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory stays
-   until dispose, for a tool that is running just now. */
+/* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory
+   stays until dispose, for a tool that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
@@ -94,7 +96,8 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
 /* Asks, or takes what was decided since. The reply is in decision->reply until the next question. */
 PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data);
-/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the point. */
+/* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
+   point. */
 PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook);
 PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
 /* Where a state goes after a hook: on, back to itself, or out. */
@@ -107,38 +110,6 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN void phi__decision_marked(phi_runtime *rt,
                                   uint32_t index); /* a ticket, decided without a text */
 
-/* input.c */
-PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
-PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
-PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
-/* A message at the end of a queue, its content and what the host says about it (JSON; empty: nothing) copied. */
-PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
-                                  const phi_content *content, size_t count, phi_str source,
-                                  phi_str details);
-/* What a host says about a message of its own, as the message's details: nothing where both are NULL. And whether it can:
-   else words that begin with `what`. */
-PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
-PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
-                                            const char *refs);
-/* Whether content can be a user's message; else words that begin with `what`. */
-PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
-                                    size_t count);
-/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
-PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
-/* What is pending goes back to where it came from; what was injected is told as dropped. */
-PHI__FN void phi__input_return(phi__run *run);
-/* Tells of each that it is dropped, and empties the queue. */
-PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
-PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
-
-/* filter.c: asks the filters about the prompts, or about run->pending. DENY: the reason was told, and what it
-   was about is gone. Warnings are in the messages. */
-PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
-PHI__FN phi__hooked phi__filter_pending(phi__run *run);
-PHI__FN void phi__filter_end(phi__run *run); /* gives up what is under way */
-/* Puts what is pending, and what was injected, into the log. False: no memory. */
-PHI__FN bool phi__input_deliver(phi__run *run);
-
 /* budget.c */
 PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
 /* Takes a reservation in every budget of the line, or says why not. */
@@ -146,10 +117,6 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
                                  size_t size);
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
 PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
-/* Runs that pause at a limit: begun, ended (not pausing is harmless), and told to look again. */
-PHI__FN void phi__pause_begin(phi__run *run);
-PHI__FN void phi__pause_end(phi__run *run);
-PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
 /* retry.c */
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
@@ -159,16 +126,16 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
                                double random, uint32_t *delay_ms);
 
 /* doom.c */
-/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that is no
-   JSON counts as it is. `arena` is given back. */
+/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
+   is no JSON counts as it is. `arena` is given back. */
 PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments);
 /* Takes note of a call; how often it stands in the window now, this one included. */
 PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
 
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
-/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from phi__run_take on. NULL:
-   no memory. */
+/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from
+   phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
@@ -191,33 +158,12 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
 PHI__FN phi__state phi__turn_close(phi__run *run);
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
 
-/* context.c: the states TRANSFORM and CONVERT */
-PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
-/* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
-PHI__FN bool phi__run_has_items(const phi__run *run);
-/* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
-PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
-
-/* compactor.c: the host's own compactions. PHI_OK: its rewrite is run->plan; PHI_BUSY: it is at work; PHI_NOT_FOUND:
-   nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens. */
+/* compactor.c: the host's own compactions. PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work;
+   PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may
+   begin, to come to `target` tokens. */
 PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due);
+                                      uint64_t target, bool due, struct phi__compacted **plan);
 PHI__FN void phi__compactor_forget(phi__agent *agent); /* what is at work is not wanted any more */
-
-/* compaction.c: the states COMPACT and COMPACTED */
-PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
-/* Where a turn that has begun goes on: COMPACT where its view nears the window, else TRANSFORM. And where a run of
-   phi_compact does. */
-PHI__FN phi__state phi__run_fit(phi__run *run);
-PHI__FN phi__state phi__run_shrink(phi__run *run);
-/* Whether a compaction now would do anything. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
-
-/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most, or as many as the
-   agent's are to have. *did: something was gained. */
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
@@ -227,32 +173,12 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 
-/* answer.c: what becomes of an answer */
-
-/* capture.c: false: no memory */
-PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
-PHI__FN void phi__capture_free(phi__run *run);
-PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
-
 /* caching.c */
 PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
 PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
 PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
 /* They are, but what the thread shows now are copies of what it showed. */
 PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from);
-
-/* fields.c: values of arguments as they arrive. Those that return a bool call the host: false says that the
-   agent is gone. */
-/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at. Memory that
-   is missing shows in run->lost. */
-PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
-PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
-PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
-PHI__FN bool
-phi__fields_adopt(phi__toolcall *call); /* the answer is whole, and this is one of its calls */
-PHI__FN void phi__fields_started(phi__toolcall *call); /* `start` is next */
-PHI__FN bool
-phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
 
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
@@ -269,7 +195,8 @@ PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post 
 /* responses.c */
 /* Takes over what the run has come to so far. */
 PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
-/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is harmless. */
+/* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
+   harmless. */
 PHI__FN void phi__response_close(phi__run *run);
 PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale */
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
@@ -285,40 +212,40 @@ PHI__FN void phi__stored_leave_now(phi__agent *agent);
 PHI__FN void
 phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
-/* context.c: pins what a list of the host's for the model has of the log. False: no memory for that. */
-PHI__FN bool phi__context_pin(phi__run *run);
 
 /* forget.c: room in an agent's memory. */
 /* Whether the agent is one that forgets or compacts at its limit. */
 PHI__FN bool phi__forget_may(const phi__agent *agent);
-/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False: no memory. The agent
-   may be freed by its compactor: look at agent->slot. */
+/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
+   no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 PHI__FN void
 phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put into. False: no memory. */
+/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put
+   into. False: no memory. */
 PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
 /* compactor.c: whether less would be in view afterwards, by estimate. */
 PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite);
-/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be in view. */
+/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
+   in view. */
 PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
                                         bool must_gain);
 PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
 PHI__FN void phi__put_off_forget(phi__agent *agent);
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
 PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-/* Of an idle agent whose thread was read from its store just now: what waited when another process ended is
-   done, and told of. PHI_NO_MEMORY. */
+/* Of an idle agent whose thread was read from its store just now: what waited when another process
+   ended is done, and told of. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
 /* bare.c */
-/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as soon as its
-   events have been popped. */
+/* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
+   soon as its events have been popped. */
 PHI__FN void phi__bare_over(phi__agent *agent);
 /* Tells that what is queued for it is dropped: no run will follow. */
 PHI__FN void phi__bare_drop(phi__agent *agent);
@@ -331,16 +258,6 @@ PHI__FN void phi__wishes_free(phi__run *run); /* forgets them; nothing is harmle
 /* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
 PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result);
 
-/* shown.c: what of the thread the model call of this turn is sent, as far as that is not known, and warnings
-   about it. False: *next is where the run goes. */
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
-/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
-/* A policy of the run's own, copied. NULL: none. False: no memory. */
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
-
 /* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
 PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
@@ -352,12 +269,14 @@ PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
 /* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
 /* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
 PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent);
-/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of its format. */
+/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
+   its format. */
 PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent);
 PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
-/* Tokens of the messages that the run would send now: those reported with the last answer, without the overhead, and an
-   estimate of what came since; where the list was changed since then, or nothing was reported, the estimate of all. */
+/* Tokens of the messages that the run would send now: those reported with the last answer, without
+   the overhead, and an estimate of what came since; where the list was changed since then, or
+   nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 
 /* limits.c */

@@ -186,10 +186,10 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     if (run->cancelled) return PHI__RUN_TURN_END;
     if (!run->encoding) {
         if (!phi__run_has_items(run)) {
-            phi_failure failure =
-                phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
-                                run->listed == NULL ? "the policy has left nothing to be sent"
-                                                    : "the hooks have left nothing to be sent");
+            phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
+                                                  phi__context_listed(run)
+                                                      ? "the hooks have left nothing to be sent"
+                                                      : "the policy has left nothing to be sent");
             return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
         status = phi__call_ask(run, words, sizeof words);

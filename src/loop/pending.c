@@ -46,7 +46,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
-    if (d->point == PHI_HOOK_FILTER) item.text = phi__buf_str(&run->filter_text);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
@@ -57,10 +57,10 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi_pending_item item;
     size_t i;
     phi__pending_decision(list, run, &run->decision, NULL);
-    if (run->paused || run->state == PHI__RUN_BACKOFF) {
-        item = phi__pending_item_of(run, run->paused ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (run->paused) item.text = phi__buf_str(&run->reason);
-        if (run->paused) item.payer = run->payer;
+    if (phi__pause_on(run) || run->state == PHI__RUN_BACKOFF) {
+        item =
+            phi__pending_item_of(run, phi__pause_on(run) ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
+        if (phi__pause_on(run)) phi__pause_show(run, &item);
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }

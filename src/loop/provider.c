@@ -94,7 +94,7 @@ PHI__FN phi_status phi__provider_ask(phi__run *run) {
     request->temperature = ask->temperature;
     request->format = ask->format;
     request->session_id = ask->session_id;
-    run->asked = request;
+    run->hosted.asked = request;
     return phi__provider_messages(run, request);
 }
 
@@ -105,8 +105,8 @@ PHI__FN phi_status phi__provider_encode(phi__run *run) {
     phi_status status;
     size_t i;
     memset(&http, 0, sizeof http);
-    run->asked->model = run->ask.model;
-    status = provider->encode(provider->user_data, run->asked, &run->arena, &http);
+    run->hosted.asked->model = run->ask.model;
+    status = provider->encode(provider->user_data, run->hosted.asked, &run->arena, &http);
     if (status != PHI_OK) return status;
     phi__encoder_begin(e, phi__provider_codec(), &run->ask, &run->arena);
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
@@ -185,32 +185,32 @@ PHI__FN const phi__codec *phi__provider_codec(void) {
 
 static void phi__provider_leave(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (!run->in_polled) return;
-    run->in_polled = false;
+    if (!run->hosted.in_list) return;
+    run->hosted.in_list = false;
     rt->polled_runs--;
-    if (run->prev_polled != NULL)
-        run->prev_polled->next_polled = run->next_polled;
+    if (run->hosted.prev != NULL)
+        run->hosted.prev->hosted.next = run->hosted.next;
     else
-        rt->first_polled = run->next_polled;
-    if (run->next_polled != NULL) run->next_polled->prev_polled = run->prev_polled;
+        rt->first_polled = run->hosted.next;
+    if (run->hosted.next != NULL) run->hosted.next->hosted.prev = run->hosted.prev;
 }
 
 PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     const phi_provider *provider = run->agent->provider;
     phi_status status;
-    run->asked->model = run->ask.model;
-    status = provider->open(provider->user_data, run->asked, &run->opened_call);
+    run->hosted.asked->model = run->ask.model;
+    status = provider->open(provider->user_data, run->hosted.asked, &run->hosted.call);
     if (status != PHI_OK) return status;
-    run->call_open = true;
+    run->hosted.open = true;
     if (run->agent->slot == NULL) { /* it has freed its agent */
         phi__provider_close(run);
         return PHI_STALE;
     }
-    run->in_polled = true;
-    run->prev_polled = NULL;
-    run->next_polled = rt->first_polled;
-    if (rt->first_polled != NULL) rt->first_polled->prev_polled = run;
+    run->hosted.in_list = true;
+    run->hosted.prev = NULL;
+    run->hosted.next = rt->first_polled;
+    if (rt->first_polled != NULL) rt->first_polled->hosted.prev = run;
     rt->first_polled = run;
     rt->polled_runs++;
     return PHI_OK;
@@ -221,13 +221,13 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
         return false;
-    run->polled_step = run->agent->rt->poll_round;
+    run->hosted.polled_step = run->agent->rt->poll_round;
     run->answer->viewed = false;
-    run->in_call = true;
-    said = provider->poll(provider->user_data, run->opened_call, phi__writer_of(assembly));
-    run->in_call = false;
+    run->hosted.in_call = true;
+    said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
+    run->hosted.in_call = false;
     if (run->agent->slot == NULL) return false;
     if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
         phi_answer_stop(phi__writer_of(assembly), PHI_STOP_REASON_STOP);
@@ -237,16 +237,16 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
 
 PHI__FN void phi__provider_close(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
-    if (!run->call_open) return;
+    if (!run->hosted.open) return;
     phi__provider_leave(run);
-    if (run->in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
-    run->call_open = false;
-    provider->close(provider->user_data, run->opened_call);
+    if (run->hosted.in_call && !run->agent->rt->abandoned) return; /* it is at work: afterwards */
+    run->hosted.open = false;
+    provider->close(provider->user_data, run->hosted.call);
 }
 
 PHI__FN void phi__providers_wake(phi_runtime *rt) {
     phi__run *run;
-    for (run = rt->first_polled; run != NULL; run = run->next_polled) phi__run_wake(run);
+    for (run = rt->first_polled; run != NULL; run = run->hosted.next) phi__run_wake(run);
 }
 
 /* ---- public ---- */

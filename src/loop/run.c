@@ -26,9 +26,8 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__secret_init(&run->secrets, &run->arena);
     phi__decision_init(&run->decision, run, NULL);
-    phi__buf_init(&run->filter_text, &agent->memory);
-    phi__buf_init(&run->warnings, &agent->memory);
-    phi__buf_init(&run->reason, &agent->memory);
+    phi__filter_init(run);
+    phi__pause_init(run);
     phi__buf_init(&run->wishes.memo, &agent->memory);
     phi__buf_init(&run->wishes.summary, &agent->memory);
     if (phi__run_take_policy(run, order->policy) &&
@@ -43,7 +42,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__run_unready(run);
     phi__inputs_free(agent, &run->pending);
     phi__filter_end(run);
-    phi__buf_free(&run->reason);
+    phi__pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->abort_reason.at,
               run->abort_reason.at != NULL ? run->abort_reason.len + 1 : 0);
     phi__wishes_free(run);

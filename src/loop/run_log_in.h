@@ -3,7 +3,9 @@
 #ifndef PHI_LOOP_RUN_LOG_IN_H
 #define PHI_LOOP_RUN_LOG_IN_H
 
-#include "loop/state_in.h"
+#include "loop/input.h"
+#include "loop/types_in.h"
+#include "thread/thread_in.h"
 
 /* The time, and which run and turn it is of. */
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);

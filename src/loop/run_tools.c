@@ -285,7 +285,7 @@ static bool phi__tools_checkpoint(const phi__run *run) {
 
 static phi__hooked phi__tools_steering(phi__run *run) {
     phi__hooked hooked;
-    if (!run->polling && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->polled_calls = run->told_calls;

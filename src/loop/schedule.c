@@ -1,6 +1,8 @@
 /* schedule.c - which runs go on, and for how long. */
 #include "loop/schedule_in.h"
 
+#include "loop/state_in.h"
+
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
 }
@@ -23,12 +25,12 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt) {
 
 PHI__FN void phi__run_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (run->in_ready || run->over) return;
-    run->in_ready = true;
-    run->next_ready = NULL;
-    run->prev_ready = rt->ready_last;
+    if (run->ready.in || run->over) return;
+    run->ready.in = true;
+    run->ready.next = NULL;
+    run->ready.prev = rt->ready_last;
     if (rt->ready_last != NULL)
-        rt->ready_last->next_ready = run;
+        rt->ready_last->ready.next = run;
     else
         rt->ready = run;
     rt->ready_last = run;
@@ -36,23 +38,19 @@ PHI__FN void phi__run_wake(phi__run *run) {
 
 PHI__FN void phi__run_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (!run->in_ready) return;
-    if (run->prev_ready != NULL)
-        run->prev_ready->next_ready = run->next_ready;
+    if (!run->ready.in) return;
+    if (run->ready.prev != NULL)
+        run->ready.prev->ready.next = run->ready.next;
     else
-        rt->ready = run->next_ready;
-    if (run->next_ready != NULL)
-        run->next_ready->prev_ready = run->prev_ready;
+        rt->ready = run->ready.next;
+    if (run->ready.next != NULL)
+        run->ready.next->ready.prev = run->ready.prev;
     else
-        rt->ready_last = run->prev_ready;
-    run->in_ready = false;
+        rt->ready_last = run->ready.prev;
+    run->ready.in = false;
 }
 
-static void phi__run_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    if (run->paused) run->pause_over = true;
-    phi__run_wake(run);
-}
+static void phi__run_timer(phi__timer *timer) { phi__run_wake(PHI__OWNER(timer, phi__run, timer)); }
 
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
     run->timer.fire = phi__run_timer;

@@ -6,7 +6,13 @@
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
-#include "loop/state_in.h"
+#include "loop/types_in.h"
+
+/* The place of a run in the list. */
+typedef struct phi__ready {
+    phi__run *next, *prev;
+    bool in;
+} phi__ready;
 
 PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
 PHI__FN bool phi__step_spent(const phi_runtime *rt);

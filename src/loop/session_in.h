@@ -1,9 +1,9 @@
 /* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
 
-   Agents of one runtime that are given the same session id share one object, so that their runs, also
-   those that go on at the same time, never get the same loop id. Counted per segment (config), from 1.
-   Objects live in the runtime's memory, in a hash table that grows, and go with their last user.
-   Threads: the pumping thread. */
+   Agents of one runtime that are given the same session id share one object, so that their runs,
+   also those that go on at the same time, never get the same loop id. Counted per segment (config),
+   from 1. Objects live in the runtime's memory, in a hash table that grows, and go with their last
+   user. Threads: the pumping thread. */
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
@@ -42,13 +42,13 @@ PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session); 
 
 /* The next number of a segment; 0: no memory, and nothing changed. */
 PHI__FN uint32_t phi__session_next(phi__sessions *sessions, phi__session *session, phi_str segment);
-/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not believed). False: no
-   memory. */
+/* How many numbers of a segment were given; and that at least so many were (more than 2^31 are not
+   believed). False: no memory. */
 PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segment);
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
                                 uint64_t runs);
-/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a run was: numbers count
-   on from it. False: no memory. */
+/* The N of "session.segment.N", and the segment; 0: the id is not of this session. And that such a
+   run was: numbers count on from it. False: no memory. */
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
@@ -58,8 +58,8 @@ PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, p
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
-/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else uses is
-   renamed, which needs no memory. False: no memory, and nothing changed. */
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else
+   uses is renamed, which needs no memory. False: no memory, and nothing changed. */
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
 
 #endif

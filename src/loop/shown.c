@@ -43,6 +43,16 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     return true;
 }
 
+PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count) {
+    *count = run->shown.count;
+    return run->shown.items;
+}
+
+PHI__FN void phi__shown_clear(phi__run *run) {
+    run->shown.items = NULL;
+    run->shown.made = false;
+}
+
 /* ---- warnings ---- */
 
 static uint64_t phi__shown_limit(const phi__agent *agent) {
@@ -140,15 +150,15 @@ static bool phi__shown_items(phi__run *run, const phi__projection *made) {
         if (m->role == PHI_ROLE_ASSISTANT)
             items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
     }
-    run->shown = items;
-    run->shown_count = made->count;
+    run->shown.items = items;
+    run->shown.count = made->count;
     return true;
 }
 
 static bool phi__shown_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
-    run->shown = NULL;
+    run->shown.items = NULL;
     if (!phi__run_order_of(run->agent, &order)) {
         phi__sight *sight = run->agent->sight;
         if (sight != NULL) memset(&sight->last, 0, sizeof sight->last);
@@ -178,13 +188,13 @@ static phi__state phi__shown_overflow(phi__run *run) {
 }
 
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
-    if (run->shown_for == run->compactions + 1) return true;
-    run->shown_for = run->compactions + 1;
+    if (run->shown.made) return true;
+    run->shown.made = true;
     if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
         *next = PHI__RUN_LOST;
         return false;
     }
-    if (run->shown == NULL || !run->agent->sight->last.overflow) return true;
+    if (run->shown.items == NULL || !run->agent->sight->last.overflow) return true;
     *next = phi__shown_overflow(run);
     return false;
 }

@@ -1,12 +1,13 @@
-/* state_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and calls.
+/* state_in.h - the structures of the pump: the runtime, its agents, their runs, transfers and
+   calls.
 
-   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a slice
-   at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a wait (a
-   push, a result, a timer, a cancel) puts it back with phi__run_wake.
-   Callbacks into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
-   agent. During a step, an agent that is freed is taken out of every table at once and destroyed when the
-   step ends; whoever called the host looks at agent->slot before it goes on.
-   Threads: the pumping thread, but for the words of slots and the inbox. */
+   The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
+   slice at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a
+   wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks into the
+   host: a tool's start, step and cancel, hooks and filters. Any of them may free any agent. During
+   a step, an agent that is freed is taken out of every table at once and destroyed when the step
+   ends; whoever called the host looks at agent->slot before it goes on. Threads: the pumping
+   thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
@@ -16,15 +17,26 @@
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
 #include "loop/answer_in.h"
+#include "loop/capture_in.h"
+#include "loop/compaction_in.h"
 #include "loop/compactor.h"
+#include "loop/context_in.h"
+#include "loop/fields_in.h"
+#include "loop/filter_in.h"
 #include "loop/hook.h"
 #include "loop/input.h"
+#include "loop/input_in.h"
+#include "loop/pause_in.h"
 #include "loop/provider.h"
+#include "loop/hosted_in.h"
 #include "loop/run.h"
+#include "loop/schedule_in.h"
 #include "loop/session_in.h"
+#include "loop/shown_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
 #include "loop/toolset_in.h"
+#include "loop/types_in.h"
 #include "text/json_fields_in.h"
 #include "thread/journal_in.h"
 #include "thread/compact.h"
@@ -32,12 +44,6 @@
 #include "thread/thread_in.h"
 #include "wire/reader_in.h"
 #include "wire/translate.h"
-
-typedef struct phi__agent phi__agent;
-typedef struct phi__run phi__run;
-typedef struct phi__toolcall phi__toolcall;
-typedef struct phi__response phi__response;
-typedef struct phi__heard phi__heard; /* capture.c */
 
 /* ---- events ---- */
 
@@ -99,16 +105,16 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- decisions ---- */
 
-/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only while a
-   decision is waited for. */
+/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only
+   while a decision is waited for. */
 typedef enum phi__asked {
     PHI__ASKED_NOT = 0,
     PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
     PHI__ASKED_DECIDED /* verdict and reply are there, to be taken */
 } phi__asked;
 
-/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a text,
-   which needs no room in the inbox; the slot is marked. */
+/* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
+   text, which needs no room in the inbox; the slot is marked. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
 typedef struct phi__decision {
@@ -125,33 +131,6 @@ typedef struct phi__decision {
     phi__buf reply; /* what the hook or phi_decide said; until it is taken */
     phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
 } phi__decision;
-
-/* What phi__hook_ask comes to. */
-typedef enum phi__hooked {
-    PHI__HOOK_ALLOW = PHI_ALLOW,
-    PHI__HOOK_DENY = PHI_DENY,
-    PHI__HOOK_WAIT = PHI_WAIT, /* come again: the run or the call is woken */
-    PHI__HOOK_WARN = PHI_WARN,
-    PHI__HOOK_GONE, /* the hook freed the agent: return at once */
-    PHI__HOOK_LOST  /* no memory */
-} phi__hooked;
-
-/* ---- what is said to a run ---- */
-
-/* One message in a queue, in memory of its own. */
-typedef struct phi__input {
-    struct phi__input *next;
-    phi_arena arena; /* of the content and the source */
-    phi_input kind;
-    phi_message message;
-    phi_str source;
-    bool filtered; /* the filters have passed it; what they said is in the message */
-} phi__input;
-
-typedef struct phi__inputs {
-    phi__input *head, *tail;
-    size_t count;
-} phi__inputs;
 
 /* ---- budgets ---- */
 
@@ -185,20 +164,10 @@ typedef struct phi__caching {
     bool known;            /* model, system and tools of `now` are of the agent as it is */
 } phi__caching;
 
-/* ---- fields ---- */
-
-/* What a tool with on_field has heard of a block of the answer. */
-typedef struct phi__told {
-    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
-    phi__json_fields scan;
-    uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool told;         /* a value, and neither `dropped` nor `start` since */
-} phi__told;
-
 /* ---- calls ---- */
 
-/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the inbox,
-   or on the pumping thread. */
+/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the
+   inbox, or on the pumping thread. */
 enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 struct phi__toolcall {
@@ -249,41 +218,6 @@ typedef struct phi__wishes {
 
 /* ---- runs ---- */
 
-/* In the order of a run. Each asks one hook at most, so that a state which waited is entered anew. */
-typedef enum phi__state {
-    PHI__RUN_BEFORE_LOOP = 1,
-    PHI__RUN_OPEN,
-    PHI__RUN_FILTER, /* the prompts; then they are in the log */
-    PHI__RUN_POLL,   /* steering, before the first turn */
-    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
-    PHI__RUN_BEFORE_TURN,
-    PHI__RUN_TURN,
-    PHI__RUN_TRANSFORM,
-    PHI__RUN_CONVERT,
-    PHI__RUN_REQUEST,
-    PHI__RUN_CREDENTIAL, /* each attempt: its key, where the host gives one */
-    PHI__RUN_SIGN,       /* each attempt, where the codec signs */
-    PHI__RUN_SEND,       /* each attempt */
-    PHI__RUN_STREAM,
-    PHI__RUN_BACKOFF,
-    PHI__RUN_COMPACT,
-    PHI__RUN_COMPACTED,
-    PHI__RUN_TOOLS,
-    PHI__RUN_FAILED, /* the on_error hook */
-    PHI__RUN_TURN_END,
-    PHI__RUN_AFTER_TURN,
-    PHI__RUN_NEXT,   /* another turn, for tools or steering? */
-    PHI__RUN_FOLLOW, /* for follow-ups? else the queues are sealed */
-    PHI__RUN_CLOSE,
-    PHI__RUN_AFTER_LOOP,
-    PHI__RUN_OVER, /* taken apart by the pump */
-    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in one of these. */
-    PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
-    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
-    PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
-} phi__state;
-
 typedef enum phi__body {
     PHI__BODY_UNKNOWN, /* the head has not come */
     PHI__BODY_STREAM,
@@ -294,8 +228,8 @@ typedef enum phi__body {
 struct phi__run {
     phi__agent *agent;
     phi__state state;
-    phi__run *next_ready, *prev_ready;
-    bool in_ready, cancelled, over;
+    phi__ready ready;
+    bool cancelled, over;
     bool stopping;                  /* ends when its turn is over */
     bool starved;                   /* something that was said to it found no memory */
     bool opened;                    /* AGENT_START is out */
@@ -308,9 +242,7 @@ struct phi__run {
     uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
     phi_trigger trigger; /* of its first turn */
     uint32_t turn_index;
-    uint32_t captured; /* turns whose request was told */
-    phi__heard *heard; /* for that: what was steered and followed up; in memory of its own */
-    size_t heard_count, heard_cap;
+    phi__capture capture;
     bool turn_open;
     uint64_t started_us;
     /* before it is in the log */
@@ -318,31 +250,23 @@ struct phi__run {
         *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
     size_t prompt_count;
     phi__decision decision;
-    bool filtering;        /* a text is under way through the filters */
-    size_t filter_at;      /* the next one to be asked */
-    phi__buf filter_text;  /* what they are asked about */
-    phi__buf warnings;     /* what they said */
-    phi_str rejection;     /* of the prompts; in the thread */
-    phi__inputs pending;   /* polled, for the next turn */
-    bool polling;          /* a poll is under way: it has looked into the queue */
-    uint32_t polled;       /* messages it has got */
+    phi__filtering filter;
+    phi__inputs pending; /* polled, for the next turn */
+    phi__polling poll;
     bool steered;          /* the turn's steering was looked for */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
-    bool paused, pause_over;
-    phi__run *next_paused, *prev_paused; /* of those in rt->paused */
-    phi__buf reason;                     /* of a pause, for phi_pending */
-    phi_str abort_reason;                /* of phi_abort_run, the agent's own; at NULL: none */
-    phi_agent payer;                     /* whose limit or budget it was */
-    phi__timer timer;                    /* of a pause or a delay */
-    phi__doom *doom;                     /* NULL: no tool has been called yet */
-    bool doomed;                         /* a call repeated itself too often */
-    size_t first_message;                /* of the run, in its lane's messages */
-    size_t message_count;                /* of a run that has ended */
-    size_t told_messages;                /* prompts whose events are out */
+    phi__pause pause;
+    phi_str abort_reason; /* of phi_abort_run, the agent's own; at NULL: none */
+    phi__timer timer;     /* of a pause or a delay */
+    phi__doom *doom;      /* NULL: no tool has been called yet */
+    bool doomed;          /* a call repeated itself too often */
+    size_t first_message; /* of the run, in its lane's messages */
+    size_t message_count; /* of a run that has ended */
+    size_t told_messages; /* prompts whose events are out */
     phi_usage usage, turn_usage;
     double cost;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
@@ -350,23 +274,13 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     /* the model call */
     phi__ask ask;
-    /* ... of a model of the host's own: what it is asked, and in process: whether it has a call open, that
-       call, and when it was polled last */
-    struct phi_model_request *asked;
-    bool call_open, in_polled, in_call; /* in_call: its poll is at work */
-    void *opened_call;
-    uint32_t polled_step;
-    phi__run *next_polled, *prev_polled; /* of those in rt->first_polled */
+    phi__hosted hosted;
     phi_model
         *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
     bool refused,
         fresh; /* the key was refused, and another is to be asked for; that was done already */
-    const phi_message *
-        *listed; /* what TRANSFORM_CONTEXT and CONVERT_TO_LLM look at; NULL: not asked */
-    size_t listed_count;
-    const phi__item *shown; /* what the policy shows of the thread; NULL: all of it */
-    size_t shown_count;
-    uint32_t shown_for; /* 1 and the compactions before it was made; 0: it was not */
+    phi__listed listed;
+    phi__shown shown;
     phi__encoder encoder;
     bool encoding;
     phi__secrets secrets;        /* that the turn's requests carried, in its arena */
@@ -377,12 +291,8 @@ struct phi__run {
     const phi_failure
         *fault; /* of the attempt that has ended, in the thread; NULL: its answer is whole */
     phi_status fault_status;
-    uint32_t compactions, idle_compactions; /* of this turn; those that gained nothing */
-    const phi_failure
-        *overflow; /* what made the last one, in the thread; NULL: the view's size did */
-    struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
-    bool compact_only;           /* of phi_compact: no turn follows */
-    phi_compaction *compaction;  /* under way, in the thread */
+    phi__compacting compacting;
+    bool compact_only; /* of phi_compact: no turn follows */
     phi__xfer *transfer;
     phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
@@ -392,9 +302,7 @@ struct phi__run {
     bool alive;       /* something meaningful came since this was cleared */
     bool lost;        /* an event found no memory */
     phi__answer *answer;
-    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
-    size_t told_count, told_cap,
-        told_from;            /* told_from: blocks before it were whole and are told */
+    phi__fields fields;
     const phi_message *reply; /* the answer in the thread */
     /* its tools */
     phi__toolcall *calls;
@@ -408,8 +316,8 @@ struct phi__run {
 
 /* ---- responses ---- */
 
-/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was looked at
-   last. It lives in its agent's memory, and what it points to in its agent's thread. */
+/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was
+   looked at last. It lives in its agent's memory, and what it points to in its agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
@@ -498,8 +406,9 @@ struct phi__agent {
     phi__budget budget;
     /* the tree: cancelling goes down, spending goes up */
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears when a run of it is
-       over, which may free it; failure: in its thread, static, or NULL; stopping: no other is to follow */
+    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
+       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
+       stopping: no other is to follow */
     void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
                       bool stopping);
     void *hidden;
@@ -550,8 +459,8 @@ enum {
     PHI__POST_INJECT /* flag: bytes of the source, which stands before the text */
 };
 
-/* States of an agent's slot, which other threads may look at; and bits that they set, which need no room
-   in the inbox: the slot is marked. */
+/* States of an agent's slot, which other threads may look at; and bits that they set, which need no
+   room in the inbox: the slot is marked. */
 enum {
     PHI__AGENT_IDLE = 1,
     PHI__AGENT_RUNNING = 2,

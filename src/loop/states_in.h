@@ -2,7 +2,7 @@
 #ifndef PHI_LOOP_STATES_IN_H
 #define PHI_LOOP_STATES_IN_H
 
-#include "loop/state_in.h"
+#include "loop/types_in.h"
 
 /* Each until it waits or is over, as far as the step's budget goes. */
 PHI__FN void phi__runs_advance(phi_runtime *rt);

@@ -1,9 +1,10 @@
-/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played (record/replay.h).
+/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played
+   (record/replay.h).
 
-   Everything that comes from outside is let in at one place of a step, and all of it is worked off before the step
-   ends. Within a step the tape's clock stands still. So a run is a function of what was let in, in its order, and of
-   what the host does between the steps; how much work a slice may do changes nothing.
-   Threads: the pumping thread. */
+   Everything that comes from outside is let in at one place of a step, and all of it is worked off
+   before the step ends. Within a step the tape's clock stands still. So a run is a function of what
+   was let in, in its order, and of what the host does between the steps; how much work a slice may
+   do changes nothing. Threads: the pumping thread. */
 #ifndef PHI_LOOP_TAPE_IN_H
 #define PHI_LOOP_TAPE_IN_H
 
@@ -24,7 +25,8 @@ typedef struct phi__tape_sources {
 typedef struct phi__tape_ops {
     /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
     phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
-    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells them. */
+    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells
+       them. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
     void (*detach)(phi_tape *tape); /* the runtime goes */
     /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
@@ -42,8 +44,9 @@ typedef struct phi__tape_ops {
     phi_status (*head)(phi_tape *tape, phi_xfer xfer, int status, const char *headers, size_t len);
     phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
-    /* Tools. start: true, the call is not given to its tool. started: its tool's start has returned. result: of a
-       call that is claimed. said: an update (part: its blocks, or NULL) or progress. */
+    /* Tools. start: true, the call is not given to its tool. started: its tool's start has
+       returned. result: of a call that is claimed. said: an update (part: its blocks, or NULL) or
+       progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
     phi_status (*result)(phi_tape *tape, struct phi__toolcall *call, const phi_tool_result *result);

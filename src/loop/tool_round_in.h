@@ -3,7 +3,7 @@
 #ifndef PHI_LOOP_TOOL_ROUND_IN_H
 #define PHI_LOOP_TOOL_ROUND_IN_H
 
-#include "loop/state_in.h"
+#include "loop/types_in.h"
 
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */
 PHI__FN bool phi__run_lay_calls(phi__run *run);

@@ -163,19 +163,15 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || run->pause_over) return phi__turn_stop(run, reason);
+    if (!run->limits.pause || phi__pause_over(run)) return phi__turn_stop(run, reason);
     *wait = true;
-    if (run->paused) return PHI__RUN_TOP;
-    phi__pause_begin(run);
+    if (phi__pause_on(run)) return PHI__RUN_TOP;
     if (run->waits_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    phi__buf_clear(&run->reason);
-    phi__buf_text(&run->reason, reason);
-    if (!run->reason.failed && phi__run_timer_set(run, at) && phi__emit(agent, &event, NULL, 0))
-        return PHI__RUN_TOP;
+    if (phi__pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
     *wait = false;
     return PHI__RUN_LOST;
 }
@@ -207,7 +203,7 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (phi__limit_reached(run, reason, sizeof reason) ||
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
-    if (!run->paused) return PHI__RUN_BEFORE_TURN;
+    if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
     return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
@@ -228,12 +224,12 @@ static void phi__turn_clear(phi__run *run) {
     memset(&run->turn_usage, 0, sizeof run->turn_usage);
     run->reply = NULL;
     run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
-    run->attempt = run->compactions = run->idle_compactions = 0;
+    run->attempt = 0;
+    phi__compaction_clear(run);
     run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
     run->polled_calls = 0;
-    run->listed = NULL;
-    run->shown = NULL;
-    run->shown_for = 0;
+    phi__context_clear(run);
+    phi__shown_clear(run);
 }
 
 PHI__FN phi__state phi__turn_begin(phi__run *run) {
@@ -323,7 +319,7 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (run->doomed) return phi__turn_doomed(run);
-    if (run->polling || (run->pending.head == NULL && !run->steered)) {
+    if (phi__input_polls(run) || (run->pending.head == NULL && !run->steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
@@ -372,7 +368,7 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = run->rejection;
+    event.rejection = phi__filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
         event.source = phi__str("", 0);

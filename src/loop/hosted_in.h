@@ -1,0 +1,19 @@
+/* hosted_in.h - a call of a model of the host's own: what it is asked, and, in process, the call
+   that is open. Owned by provider.c. */
+#ifndef PHI_LOOP_HOSTED_IN_H
+#define PHI_LOOP_HOSTED_IN_H
+
+#include "loop/types_in.h"
+
+struct phi_model_request;
+
+typedef struct phi__hosted {
+    struct phi_model_request *asked;
+    void *call;
+    bool open, in_list;
+    bool in_call;          /* its poll is at work */
+    uint32_t polled_step;  /* when it was polled last */
+    phi__run *next, *prev; /* of those in rt->first_polled */
+} phi__hosted;
+
+#endif

@@ -1,0 +1,58 @@
+/* input_in.h - the queues of what is said to a run: steering, follow-ups, injected messages. */
+#ifndef PHI_LOOP_INPUT_IN_H
+#define PHI_LOOP_INPUT_IN_H
+
+#include "base/buf_in.h"
+#include "base/arena.h"
+#include "io/inbox_in.h"
+#include "loop/input.h"
+#include "loop/types_in.h"
+
+/* One message in a queue, in memory of its own. */
+typedef struct phi__input {
+    struct phi__input *next;
+    phi_arena arena; /* of the content and the source */
+    phi_input kind;
+    phi_message message;
+    phi_str source;
+    bool filtered; /* the filters have passed it; what they said is in the message */
+} phi__input;
+
+typedef struct phi__inputs {
+    phi__input *head, *tail;
+    size_t count;
+} phi__inputs;
+
+typedef struct phi__polling {
+    bool on;      /* a poll is under way: it has looked into the queue */
+    uint32_t got; /* messages so far */
+} phi__polling;
+
+PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
+PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
+PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
+/* A message at the end of a queue, its content and what the host says about it (JSON; empty:
+   nothing) copied. */
+PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
+                                  const phi_content *content, size_t count, phi_str source,
+                                  phi_str details);
+/* What a host says about a message of its own, as the message's details: nothing where both are
+   NULL. And whether it can: else words that begin with `what`. */
+PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
+PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
+                                            const char *refs);
+/* Whether content can be a user's message; else words that begin with `what`. */
+PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                    size_t count);
+/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
+PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
+/* What is pending goes back to where it came from; what was injected is told as dropped. */
+PHI__FN void phi__input_return(phi__run *run);
+/* Tells of each that it is dropped, and empties the queue. */
+PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
+PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
+/* Puts what is pending, and what was injected, into the log. False: no memory. */
+PHI__FN bool phi__input_deliver(phi__run *run);
+PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
+
+#endif

@@ -1,0 +1,28 @@
+/* shown_in.h - what of the thread a model call is sent, by the policy that holds. */
+#ifndef PHI_LOOP_SHOWN_IN_H
+#define PHI_LOOP_SHOWN_IN_H
+
+#include "loop/types_in.h"
+#include "thread/project_in.h"
+#include "wire/codec_in.h"
+
+typedef struct phi__shown {
+    const phi__item *items; /* NULL: all of the thread */
+    size_t count;
+    bool made; /* for this model call */
+} phi__shown;
+
+/* What the model call of this turn is sent, as far as that is not known, and warnings about it.
+   False: *next is where the run goes. */
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+/* A policy of the run's own, copied. NULL: none. False: no memory. */
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* What is sent now by the policy that holds; false: there is none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+/* What the policy shows; NULL: all of the thread. */
+PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count);
+PHI__FN void phi__shown_clear(phi__run *run); /* it is to be made anew */
+
+#endif
