@@ -42,6 +42,10 @@
      PHI_NO_CURL         without HTTP of our own: give the runtime a transport
      PHI_NO_PROCESS      without child processes
      PHI_NO_FILES        without reading and writing files
+     PHI_NO_SESSIONS     without the recorder and the session model
+     PHI_NO_TAPE         without recording and playing runs
+     PHI_NO_STORE_FILES  without the file store
+     PHI_NO_SNAPSHOT     without snapshots of agents
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
    defines it itself when it comes first in its file.
@@ -2173,11 +2177,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_THREAD */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0xb433cb03
+#if PHI__PUB_PERSIST != 0xb9fee8c6
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0xb433cb03
+#define PHI__PUB_PERSIST 0xb9fee8c6
 
 /* ---- src/persist/file_store.h ---- */
 
@@ -2214,7 +2218,8 @@ typedef struct phi_file_store_desc {
 
 /* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are the same store, and
    each is a phi_store for phi_thread_attach.
-   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES.
+   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES or
+   PHI_NO_STORE_FILES.
    *out is zeroed then.
    Threads: one at a time for each store. Stores of one directory, in one process or in several, shut each other out
    by their locks. */
@@ -2875,11 +2880,11 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xb6195ad4
+#if PHI__PUB_AGENT != 0xd2f232f2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xb6195ad4
+#define PHI__PUB_AGENT 0xd2f232f2
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3558,7 +3563,7 @@ enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from which it reads what has
-   left memory. */
+   left memory; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -3571,7 +3576,8 @@ typedef enum phi_restore_run {
    are kept. Where the desc has a store, thread_id must be one that the store has not.
 
    The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
-   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), PHI_MISUSE
+   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version, or
+   built with PHI_NO_SNAPSHOT), PHI_MISUSE
    (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called, and the store has
    nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
@@ -3636,11 +3642,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x65548fb3
+#if PHI__PUB_RECORD != 0x25990006
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x65548fb3
+#define PHI__PUB_RECORD 0x25990006
 
 /* ---- src/record/session.h ---- */
 
@@ -3651,10 +3657,13 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
    are copies: nothing reads them to decide what a model sees.
    All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
+   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
 
+
+#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -3855,6 +3864,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 }
 #endif
 #endif
+#endif
 
 /* ---- src/record/recorder.h ---- */
 
@@ -3877,6 +3887,8 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
 
+
+#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -3951,6 +3963,7 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 }
 #endif
 #endif
+#endif
 
 /* ---- src/record/replay.h ---- */
 
@@ -3974,10 +3987,13 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
    With a tape, a step works off all that it let in, and its clock stands still meanwhile; its budgets only divide the
    work. So another step_budget_bytes gives the same log.
+   With PHI_NO_TAPE nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
 
+
+#ifndef PHI_NO_TAPE
 
 #ifdef __cplusplus
 extern "C" {
@@ -4039,6 +4055,7 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 }
 #endif
 #endif
+#endif
 
 /* ---- src/record/session_context.h ---- */
 
@@ -4055,6 +4072,8 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
 
+
+#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -4152,6 +4171,7 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif
 
@@ -9860,11 +9880,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x5e43dd7c
+#if PHI__IMP_IO != 0x2115a7cf
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x5e43dd7c
+#define PHI__IMP_IO 0x2115a7cf
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10008,7 +10028,7 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 #define PHI_IO_DISK_IN_H
 
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 typedef enum phi__disk_how {
     PHI__DISK_READ,
@@ -10849,7 +10869,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
    each other's, and closing any other descriptor of the file, as some library of the host may, gives it up. OFD locks
    are as good and are Linux only. On NFS, Linux makes a flock of the client into one of the server. */
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 
 #include <dirent.h>
@@ -36692,11 +36712,11 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #endif /* PHI__IMP_THREAD */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x0a15d528
+#if PHI__IMP_PERSIST != 0xd9a40afd
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x0a15d528
+#define PHI__IMP_PERSIST 0xd9a40afd
 
 /* ---- src/persist/file_store_in.h ---- */
 
@@ -36705,7 +36725,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
 #define PHI_PERSIST_FILE_STORE_IN_H
 
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 enum {
     PHI__FS_ID = 128,    /* bytes of an id */
@@ -36806,7 +36826,7 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
    The temporary file has one name for each id, and is written under the id's lock: what a killed process leaves of it
    is overwritten by the next save, and removed with the document. */
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 
 #include <stdio.h>
@@ -37177,7 +37197,7 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
    uses, is removed while it is still locked, so that nothing is left lying about; a writer that
    gets a lock therefore checks that the name still means the file it locked. */
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -37338,7 +37358,7 @@ PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_st
 
 /* file_store.c - opening and closing the file store, and the threads it holds. */
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 enum { PHI__FS_DIRECTORY = 3900 }; /* bytes of a directory: a name fits behind it */
 
@@ -37458,7 +37478,7 @@ PHI_API void phi_file_store_close(phi_store *store) { (void)store; }
    that are cut, or do not check, or lack a part of their group. Readers leave it out; the next append cuts it off. A
    line that does not check and has a good one of another group behind it was not torn but damaged. */
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 
 #include <stdio.h>
@@ -38045,11 +38065,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xc7d11b3d
+#if PHI__IMP_LOOP != 0x99570009
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xc7d11b3d
+#define PHI__IMP_LOOP 0x99570009
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39573,10 +39593,6 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 #define PHI_LOOP_FREEZE_IN_H
 
 
-/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
-PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
-
 /* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
 PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
@@ -39602,6 +39618,13 @@ PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
+#ifndef PHI_NO_SNAPSHOT
+
+/* freeze.c, thaw.c */
+/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
+PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
+
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__freeze_state_name(size_t i);
 
@@ -39611,6 +39634,7 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
    PHI_NO_MEMORY. Then there is no run. */
 PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
 
+#endif
 #endif
 
 /* ---- src/loop/provider_in.h ---- */
@@ -43175,6 +43199,8 @@ PHI__FN void phi__forget_word_all(phi_runtime *rt) {
    turn's beginning and its answer are all written as the first of them. */
 
 
+#ifndef PHI_NO_SNAPSHOT
+
 static const char *const phi__freeze_states[] = {
     "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
     "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
@@ -43456,6 +43482,8 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
     phi__freeze_members(out, run, scratch);
     phi__buf_char(out, '}');
 }
+
+#endif
 
 /* ---- src/loop/hooks.c ---- */
 
@@ -46970,6 +46998,8 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
    tools of their names when the run is stepped first, so that no function of the host's is called in here. */
 
 
+#ifndef PHI_NO_SNAPSHOT
+
 static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
     return phi_json_uint(phi_json_get(node, key), 0);
 }
@@ -47347,6 +47377,8 @@ PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool i
     if (interrupt) phi__run_cancel(run);
     return PHI_OK;
 }
+
+#endif
 
 /* ---- src/loop/tool_round.c ---- */
 
@@ -48641,11 +48673,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xefecc901
+#if PHI__IMP_AGENT != 0xb3f1f7ac
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xefecc901
+#define PHI__IMP_AGENT 0xb3f1f7ac
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53129,6 +53161,8 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
 /* snapshot.c - an agent written as one JSON text, and made again from it. */
 
 
+#ifndef PHI_NO_SNAPSHOT
+
 #include <stdio.h>
 
 /* ---- writing ---- */
@@ -53377,6 +53411,29 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_free(&scratch);
     return agent != NULL ? phi__agent_handle(agent) : none;
 }
+
+#else
+
+PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
+    (void)arena;
+    if (out != NULL) *out = phi__str(NULL, 0);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    return phi__error(handle.rt, PHI_UNSUPPORTED, "phi_agent_snapshot: built with PHI_NO_SNAPSHOT");
+}
+
+PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
+                                    phi_restore_run how) {
+    phi_agent none;
+    (void)desc;
+    (void)snapshot;
+    (void)how;
+    memset(&none, 0, sizeof none);
+    if (rt != NULL)
+        (void)phi__error(rt, PHI_UNSUPPORTED, "phi_agent_restore: built with PHI_NO_SNAPSHOT");
+    return none;
+}
+
+#endif
 
 /* ---- src/agent/summary.c ---- */
 
@@ -53905,11 +53962,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xf5307a59
+#if PHI__IMP_RECORD != 0x347b1d9b
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xf5307a59
+#define PHI__IMP_RECORD 0x347b1d9b
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -53927,6 +53984,8 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #ifndef PHI_RECORD_REPLAY_IN_H
 #define PHI_RECORD_REPLAY_IN_H
 
+
+#ifndef PHI_NO_TAPE
 
 enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64, PHI__PLAY_WORDS = 400 };
 
@@ -54067,6 +54126,7 @@ PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
 
 #endif
+#endif
 
 /* ---- src/record/session_in.h ---- */
 
@@ -54077,6 +54137,8 @@ PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not play
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
 
+
+#ifndef PHI_NO_SESSIONS
 
 typedef struct phi__session_box phi__session_box;
 
@@ -54142,6 +54204,7 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
                                                       const phi_message *answer);
 
 #endif
+#endif
 
 /* ---- src/record/session_context_in.h ---- */
 
@@ -54149,6 +54212,8 @@ PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
 
+
+#ifndef PHI_NO_SESSIONS
 
 PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
@@ -54179,6 +54244,7 @@ typedef struct phi__sctx_cuts {
 PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
 #endif
+#endif
 
 /* ---- src/record/recorder.c ---- */
 
@@ -54188,6 +54254,8 @@ PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
    agents, of files and of others are one thing here, and nothing points into a runtime.
    Loops that run or are pending stand in a table by id; sessions in two lists, of open and of completed ones. */
 
+
+#ifndef PHI_NO_SESSIONS
 
 enum {
     PHI__RECORDER_BUCKETS = 16,       /* of the first table; a power of two */
@@ -54986,10 +55054,14 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     return &box->pub;
 }
 
+#endif
+
 /* ---- src/record/session.c ---- */
 
 /* session.c - sessions in memory: their making, and questions about the tree of their loops. */
 
+
+#ifndef PHI_NO_SESSIONS
 
 /* ---- making ---- */
 
@@ -55234,6 +55306,8 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
     return total;
 }
 
+#endif
+
 /* ---- src/record/session_blocks.c ---- */
 
 /* session_blocks.c - a thread's compactions as the blocks that the original would have.
@@ -55241,6 +55315,8 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
    What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has touched gets a block that
    says what is shown of it, whatever else has changed it. Messages of the log are put beside the loops they are of, in
    the order of the log; each item of the view then belongs to one of those loops. */
+
+#ifndef PHI_NO_SESSIONS
 
 enum {
     PHI__SBLK_SHOWN = 1 << 0,    /* as it is */
@@ -55667,6 +55743,8 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     return status;
 }
 
+#endif
+
 /* ---- src/record/session_context.c ---- */
 
 /* session_context.c - compaction blocks of the original's sessions: read into a list of messages, and made.
@@ -55674,6 +55752,8 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop left puts its messages into
    a list, which is counted first and filled then. */
 
+
+#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -56137,6 +56217,8 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
     return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
 
+#endif
+
 /* ---- src/record/session_import.c ---- */
 
 /* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
@@ -56146,6 +56228,8 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
    for, one span over all of it does. Loops that no message names, since they left none or are not
    on the way, come before them as a beginning and an end, so that their ids are not given again. */
 
+
+#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -56434,12 +56518,16 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     return status;
 }
 
+#endif
+
 /* ---- src/record/session_json.c ---- */
 
 /* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
 
    The text is made in one line and then indented: events and messages come as text from elsewhere. */
 
+
+#ifndef PHI_NO_SESSIONS
 
 typedef struct phi__session_writer {
     phi__buf out;
@@ -56876,9 +56964,13 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
 
+#endif
+
 /* ---- src/record/session_log.c ---- */
 
 /* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+
+#ifndef PHI_NO_SESSIONS
 
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__sl_loop(phi__session_box *box, phi_str loop_id) {
@@ -57055,6 +57147,8 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
     return status;
 }
 
+#endif
+
 /* ---- src/record/session_read.c ---- */
 
 /* session_read.c - sessions from the interchange format, ours and others', of every age.
@@ -57063,6 +57157,8 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    without one, and a message that is none are refused: what they belong to would be lost in silence.
    The tree that is read stays in the session's arena, and what comes of it points into it. */
 
+
+#ifndef PHI_NO_SESSIONS
 
 #include <stdio.h>
 
@@ -57487,9 +57583,13 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     return phi__session_say(status, phi_str_of(session_id), words, words_size);
 }
 
+#endif
+
 /* ---- src/record/tape.c ---- */
 
 /* tape.c - a tape's life. */
+
+#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -57594,9 +57694,13 @@ PHI_API void phi_tape_free(phi_tape *base) {
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
 
+#endif
+
 /* ---- src/record/tape_flow.c ---- */
 
 /* tape_flow.c - the transfers of a tape that is recorded or played. */
+
+#ifndef PHI_NO_TAPE
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
     size_t i;
@@ -57635,9 +57739,13 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint6
     return flow;
 }
 
+#endif
+
 /* ---- src/record/tape_hash.c ---- */
 
 /* tape_hash.c - one number for all that a log holds, the same on every machine. */
+
+#ifndef PHI_NO_TAPE
 
 static void phi__hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
@@ -57792,9 +57900,13 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     return n;
 }
 
+#endif
+
 /* ---- src/record/tape_line.c ---- */
 
 /* tape_line.c - a line of a tape is begun, gets its members, and is written. */
+
+#ifndef PHI_NO_TAPE
 
 PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
@@ -57829,9 +57941,13 @@ PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
     phi__json_put_u64(line, n);
 }
 
+#endif
+
 /* ---- src/record/tape_match.c ---- */
 
 /* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said how. */
+
+#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -57967,6 +58083,8 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
     return NULL;
 }
 
+#endif
+
 /* ---- src/record/tape_play.c ---- */
 
 /* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is compared with it.
@@ -57974,6 +58092,8 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
    The lines of a step are what was let in, in order, and then what the run did with it: its requests, and results that
    were given at once. Those are looked up within the step, whatever their order, since with another budget runs that go
    on beside each other take other turns. All of a step's lines must have been used when the next one lets in. */
+
+#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -58554,9 +58674,13 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
+#endif
+
 /* ---- src/record/tape_read.c ---- */
 
 /* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn comes. */
+
+#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -58713,12 +58837,16 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     return PHI_OK;
 }
 
+#endif
+
 /* ---- src/record/tape_record.c ---- */
 
 /* tape_record.c - recording: everything from outside passes through here, and is written as it is let in.
 
    What a transport says while nothing is let in is held back until the next step that lets in: a head and an end are kept,
    bytes are refused as if the buffer were full. */
+
+#ifndef PHI_NO_TAPE
 
 #include <stdio.h>
 
@@ -59179,9 +59307,13 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.user_data = tape;
 }
 
+#endif
+
 /* ---- src/record/tape_result.c ---- */
 
 /* tape_result.c - results of tools, kept as messages, given to calls, and written. */
+
+#ifndef PHI_NO_TAPE
 
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
     phi_message message;
@@ -59228,12 +59360,16 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena_free(&scratch);
 }
 
+#endif
+
 /* ---- src/record/tape_secret.c ---- */
 
 /* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
 
    Asterisks of the same length stand for a secret in all that comes after it was sent: in answers that repeat it, and in
    results of tools (io/secret_in.h). */
+
+#ifndef PHI_NO_TAPE
 
 /* Better no recording than one with a key in it. */
 static void phi__tape_secrets_kept(phi__tape *tape) {
@@ -59324,9 +59460,13 @@ PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_re
     phi__tape_put_body(tape, line, request, whole);
 }
 
+#endif
+
 /* ---- src/record/tape_sources.c ---- */
 
 /* tape_sources.c - time and chance of a runtime that has a tape. */
+
+#ifndef PHI_NO_TAPE
 
 PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
@@ -59365,6 +59505,8 @@ PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sourc
     base->watch_fn = sources->watch_fn != NULL ? phi__tape_watch : NULL;
     return PHI_OK;
 }
+
+#endif
 
 #endif /* PHI__IMP_RECORD */
 

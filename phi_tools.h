@@ -56,16 +56,16 @@
 #if PHI__PUB_THREAD != 0xfc083bfe
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0xb433cb03
+#if PHI__PUB_PERSIST != 0xb9fee8c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0xf46453ea
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xb6195ad4
+#if PHI__PUB_AGENT != 0xd2f232f2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x65548fb3
+#if PHI__PUB_RECORD != 0x25990006
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

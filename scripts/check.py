@@ -50,6 +50,21 @@ NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|sys
 # The one global of ours: that curl_global_init was called (src/io/http.c).
 ONCE = r"state(\.\d+)?"
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
+# Features that a program can leave out: what the object file then does not define, and what a program that calls them all
+# the same is told (C; where they are declared at all).
+FEATURES = {
+    "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__rec_\w+", None),
+    "PHI_NO_TAPE": (r"phi_tape_\w+|phi__(?:tape|play|record)_\w+", None),
+    "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
+                           "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
+    "PHI_NO_SNAPSHOT": (r"phi__(?:snap|freeze|thaw)_\w+|phi__run_(?:freeze|thaw)\w*",
+                        "phi_runtime *rt = phi_runtime_new(NULL); phi_agent a = "
+                        "phi_agent_restore(rt, NULL, phi_str_of(\"{}\"), PHI_RESTORE_RESUME); "
+                        "const char *words = \"\"; phi_status said = phi_last_error(rt, &words, NULL); bool so = a.rt == NULL && "
+                        "said == PHI_UNSUPPORTED && strstr(words, \"PHI_NO_SNAPSHOT\") != NULL; "
+                        "a.rt = rt; so = so && phi_agent_snapshot(a, NULL, NULL) == PHI_UNSUPPORTED; "
+                        "phi_runtime_free(rt); return so;"),
+}
 
 
 class Failed(Exception):
@@ -89,30 +104,29 @@ def tag(*words):
     return re.sub(r"\W+", "_", "_".join(words))
 
 
-def public_functions(headers):
-    """The names of every function the headers declare."""
-    found = []
-    for header in headers:
-        with open(os.path.join(INC, header), encoding="utf-8") as file:
-            text = file.read()
-        text = re.sub(r"/\*.*?\*/", " ", text[:text.find("#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN")],
-                      flags=re.S)
-        found += re.findall(r"^PHI_API\b[^;{}()]*?\b(phi_\w+)\s*\(", text, re.M)
-    return list(dict.fromkeys(found))
+def public_functions(headers, defines=()):
+    """The names of every function the headers declare, where these macros are defined."""
+    path = source(tag("declared", *headers, *defines) + ".c", includes(headers))
+    text = run(["gcc", "-E", "-P", "-I", INC, "-DPHI_API=PHI__PUBLIC"] + ["-D" + d for d in defines] + [path])
+    return list(dict.fromkeys(re.findall(r"\bPHI__PUBLIC\b[^;{}()]*?\b(phi_\w+)\s*\(", text)))
 
 
-def user_program(std):
+def user_program(std, defines=()):
     """A main that needs every public function (C), or calls one of each header's (C++)."""
-    names = public_functions(HEADERS)
+    names = public_functions(HEADERS, defines)
     text = includes(HEADERS)
     if std.startswith("c++"):
         return text + "int main() {\n    phi_memory memory = PHI_ZERO;\n" \
             "    phi_memory_init(&memory, NULL, 0);\n" \
             "    return phi_status_text(PHI_OK)[0] == 'o' ? 0 : 1;\n}\n"
     rows = "".join(f"    (any)(void (*)(void)){name},\n" for name in names)
-    return text + "typedef void (*any)(void);\nint main(void) {\n    any all[] = {\n" + rows + \
+    told = [FEATURES[d][1] for d in defines if d in FEATURES and FEATURES[d][1]]
+    tests = "".join(f"static bool told{i}(void) {{ {one} }}\n" for i, one in enumerate(told))
+    calls = "".join(f" && told{i}()" for i in range(len(told)))
+    return "#include <string.h>\n" + text + "typedef void (*any)(void);\n" + tests + \
+        "int main(void) {\n    any all[] = {\n" + rows + \
         "        0};\n    size_t i, n = 0;\n    for (i = 0; i + 1 < sizeof all / sizeof all[0]; i++)\n" \
-        f"        n += all[i] != 0;\n    return n == {len(names)} &&" \
+        f"        n += all[i] != 0;\n    return n == {len(names)}{calls} &&" \
         " phi_status_text(PHI_OK)[0] == 'o' ? 0 : 1;\n}\n"
 
 
@@ -243,8 +257,13 @@ def job_mingw(std, header):
 
 def job_profile(std, defines):
     command = compiler("gcc", std) + ["-D" + d for d in defines]
-    link(tag("profile", std, *defines), command, includes(HEADERS, True), user_program(std),
-         [] if "PHI_NO_CURL" in defines else ["-lcurl"])
+    link(tag("profile", std, *defines), command, includes(HEADERS, True),
+         user_program(std, defines), [] if "PHI_NO_CURL" in defines else ["-lcurl"])
+    there = run(["nm", "--defined-only", os.path.join(OUT, tag("profile", std, *defines)) + "_impl.o"])
+    bad = [name for d in defines if d in FEATURES
+           for name in re.findall(rf"^[0-9a-f]+ \w ((?:{FEATURES[d][0]}))$", there, re.M)]
+    if bad:
+        raise Failed("left out, and yet there: " + " ".join(sorted(set(bad))))
 
 
 def symbols(name, defines):
@@ -371,7 +390,8 @@ def jobs():
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
     for std in ("c99", "c++17"):
         for defines in (["PHI_NO_CURL"], ["PHI_NO_PROCESS"], ["PHI_NO_FILES"],
-                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES"]):
+                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES"], list(FEATURES),
+                        *([f] for f in FEATURES if std == "c99")):
             yield "profiles", tag("profile", std, *defines), job_profile, (std, defines)
         yield "32 bits", f"m32 {std}", job_32bit, (std,)
         for cc in COMPILERS:

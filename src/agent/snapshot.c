@@ -7,6 +7,8 @@
 #include "thread/entry_in.h"
 #include "thread/store.h"
 
+#ifndef PHI_NO_SNAPSHOT
+
 #include <stdio.h>
 
 /* ---- writing ---- */
@@ -255,3 +257,26 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
     phi_arena_free(&scratch);
     return agent != NULL ? phi__agent_handle(agent) : none;
 }
+
+#else
+
+PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_str *out) {
+    (void)arena;
+    if (out != NULL) *out = phi__str(NULL, 0);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    return phi__error(handle.rt, PHI_UNSUPPORTED, "phi_agent_snapshot: built with PHI_NO_SNAPSHOT");
+}
+
+PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
+                                    phi_restore_run how) {
+    phi_agent none;
+    (void)desc;
+    (void)snapshot;
+    (void)how;
+    memset(&none, 0, sizeof none);
+    if (rt != NULL)
+        (void)phi__error(rt, PHI_UNSUPPORTED, "phi_agent_restore: built with PHI_NO_SNAPSHOT");
+    return none;
+}
+
+#endif

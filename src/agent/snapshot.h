@@ -22,7 +22,7 @@ enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from which it reads what has
-   left memory. */
+   left memory; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -35,7 +35,8 @@ typedef enum phi_restore_run {
    are kept. Where the desc has a store, thread_id must be one that the store has not.
 
    The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
-   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version), PHI_MISUSE
+   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version, or
+   built with PHI_NO_SNAPSHOT), PHI_MISUSE
    (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called, and the store has
    nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,

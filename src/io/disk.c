@@ -5,7 +5,7 @@
    are as good and are Linux only. On NFS, Linux makes a flock of the client into one of the server. */
 #include "io/disk_in.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 #include "io/posix_in.h"
 

@@ -10,7 +10,7 @@
 
 #include "io/files_in.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 typedef enum phi__disk_how {
     PHI__DISK_READ,

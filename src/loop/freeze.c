@@ -7,6 +7,8 @@
 #include "model/message_in.h"
 #include "thread/entry_in.h"
 
+#ifndef PHI_NO_SNAPSHOT
+
 static const char *const phi__freeze_states[] = {
     "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
     "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
@@ -288,3 +290,5 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
     phi__freeze_members(out, run, scratch);
     phi__buf_char(out, '}');
 }
+
+#endif

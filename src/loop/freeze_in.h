@@ -5,10 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
-PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
-
 /* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
 PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
@@ -34,6 +30,13 @@ PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
+#ifndef PHI_NO_SNAPSHOT
+
+/* freeze.c, thaw.c */
+/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
+PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
+
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__freeze_state_name(size_t i);
 
@@ -43,4 +46,5 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
    PHI_NO_MEMORY. Then there is no run. */
 PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
 
+#endif
 #endif

@@ -7,6 +7,8 @@
 #include "model/message_in.h"
 #include "thread/entry_in.h"
 
+#ifndef PHI_NO_SNAPSHOT
+
 static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
     return phi_json_uint(phi_json_get(node, key), 0);
 }
@@ -384,3 +386,5 @@ PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool i
     if (interrupt) phi__run_cancel(run);
     return PHI_OK;
 }
+
+#endif

@@ -4,7 +4,7 @@
    is overwritten by the next save, and removed with the document. */
 #include "persist/file_store_in.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 #include "text/json_cursor_in.h"
 

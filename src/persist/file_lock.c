@@ -8,7 +8,7 @@
    gets a lock therefore checks that the name still means the file it locked. */
 #include "persist/file_store_in.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* file_store.c - opening and closing the file store, and the threads it holds. */
 #include "persist/file_store_in.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 enum { PHI__FS_DIRECTORY = 3900 }; /* bytes of a directory: a name fits behind it */
 

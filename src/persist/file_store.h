@@ -32,7 +32,8 @@ typedef struct phi_file_store_desc {
 
 /* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are the same store, and
    each is a phi_store for phi_thread_attach.
-   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES.
+   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES or
+   PHI_NO_STORE_FILES.
    *out is zeroed then.
    Threads: one at a time for each store. Stores of one directory, in one process or in several, shut each other out
    by their locks. */

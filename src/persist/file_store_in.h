@@ -7,7 +7,7 @@
 #include "io/disk_in.h"
 #include "persist/file_store.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 enum {
     PHI__FS_ID = 128,    /* bytes of an id */

@@ -10,7 +10,7 @@
    line that does not check and has a good one of another group behind it was not torn but damaged. */
 #include "persist/file_store_in.h"
 
-#ifndef PHI_NO_FILES
+#if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
 #include "base/crc32_in.h"
 

@@ -10,6 +10,8 @@
 #include "record/session_in.h"
 #include "wire/hash_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 enum {
     PHI__RECORDER_BUCKETS = 16,       /* of the first table; a power of two */
     PHI__RECORDER_INACTIVITY_S = 1800 /* the book, "InactivityTimeout" */
@@ -806,3 +808,5 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
     phi__rec_own(recorder, box, false);
     return &box->pub;
 }
+
+#endif

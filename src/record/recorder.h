@@ -19,6 +19,8 @@
 
 #include "record/session.h"
 
+#ifndef PHI_NO_SESSIONS
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -90,5 +92,6 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

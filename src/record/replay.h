@@ -18,12 +18,15 @@
 
    With a tape, a step works off all that it let in, and its clock stands still meanwhile; its budgets only divide the
    work. So another step_budget_bytes gives the same log.
+   With PHI_NO_TAPE nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
 
 #include "agent/runtime.h"
 #include "thread/thread.h"
+
+#ifndef PHI_NO_TAPE
 
 #ifdef __cplusplus
 extern "C" {
@@ -83,5 +86,6 @@ inline phi_tape *phi_tape_record(const phi_tape_desc &desc) { return phi_tape_re
 inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_parse_error *error) {
     return phi_tape_play(&desc, text, error);
 }
+#endif
 #endif
 #endif

@@ -17,6 +17,8 @@
 #include "loop/loop_in.h"
 #include "record/replay.h"
 
+#ifndef PHI_NO_TAPE
+
 enum { PHI__TAPE_VERSION = 1, PHI__TAPE_SECRETS_MOST = 64, PHI__PLAY_WORDS = 400 };
 
 typedef enum phi__tape_kind {
@@ -155,4 +157,5 @@ PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
 PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
 
+#endif
 #endif

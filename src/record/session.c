@@ -3,6 +3,8 @@
 
 #include "model/message_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 /* ---- making ---- */
 
 PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
@@ -245,3 +247,5 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
         phi_usage_add(&total, &session->loops[i]->usage);
     return total;
 }
+
+#endif

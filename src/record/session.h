@@ -5,12 +5,15 @@
    are copies: nothing reads them to decide what a model sees.
    All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
    milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
+   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
 
 #include "model/event.h"
 #include "thread/store.h"
+
+#ifndef PHI_NO_SESSIONS
 
 #ifdef __cplusplus
 extern "C" {
@@ -209,5 +212,6 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

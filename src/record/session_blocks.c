@@ -5,6 +5,8 @@
    the order of the log; each item of the view then belongs to one of those loops. */
 #include "record/session_context_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 enum {
     PHI__SBLK_SHOWN = 1 << 0,    /* as it is */
     PHI__SBLK_REPLACED = 1 << 1, /* by one of its kind */
@@ -429,3 +431,5 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
     phi_arena_free(&s.scratch);
     return status;
 }
+
+#endif

@@ -7,6 +7,8 @@
 #include "thread/compact_in.h"
 #include "thread/thread_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 #include <stdio.h>
 
 /* ---- turns ---- */
@@ -468,3 +470,5 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
     desc.at_ms = at_ms;
     return phi_session_compact_with(session, &desc, made, NULL, 0);
 }
+
+#endif

@@ -14,6 +14,8 @@
 #include "record/session.h"
 #include "thread/compact.h"
 
+#ifndef PHI_NO_SESSIONS
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -110,5 +112,6 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 
 #ifdef __cplusplus
 }
+#endif
 #endif
 #endif

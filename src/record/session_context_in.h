@@ -5,6 +5,8 @@
 #include "record/session_context.h"
 #include "record/session_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 PHI__FN bool phi__sctx_same_turn(const phi_message *a, const phi_message *b);
 /* Where a turn begins; `count` past the last. */
 PHI__FN size_t phi__sctx_turn_at(const phi_message *messages, size_t count, uint64_t turn);
@@ -33,4 +35,5 @@ typedef struct phi__sctx_cuts {
 } phi__sctx_cuts;
 PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
+#endif
 #endif

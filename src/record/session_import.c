@@ -9,6 +9,8 @@
 #include "thread/thread_in.h"
 #include "wire/hash_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 #include <stdio.h>
 
 typedef struct phi__simp {
@@ -295,3 +297,5 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
     if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
     return status;
 }
+
+#endif

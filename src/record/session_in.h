@@ -9,6 +9,8 @@
 #include "record/session.h"
 #include "text/json.h"
 
+#ifndef PHI_NO_SESSIONS
+
 typedef struct phi__session_box phi__session_box;
 
 typedef struct phi__loop_box {
@@ -72,4 +74,5 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
+#endif
 #endif

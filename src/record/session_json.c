@@ -11,6 +11,8 @@
 #include "model/message_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 typedef struct phi__session_writer {
     phi__buf out;
     phi_arena *scratch;
@@ -445,3 +447,5 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
     phi__buf_free(&w.out);
     return text != NULL ? PHI_OK : PHI_NO_MEMORY;
 }
+
+#endif

@@ -3,6 +3,8 @@
 #include "record/session_context.h"
 #include "record/session_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 /* The loop that entries are of, the latest of that id. */
 static phi__loop_box *phi__sl_loop(phi__session_box *box, phi_str loop_id) {
     const phi_loop_record *record = phi_session_get_loop(&box->pub, loop_id);
@@ -177,3 +179,5 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
         phi_session_free(&box->pub);
     return status;
 }
+
+#endif

@@ -9,6 +9,8 @@
 #include "base/date_in.h"
 #include "model/message_in.h"
 
+#ifndef PHI_NO_SESSIONS
+
 #include <stdio.h>
 
 typedef struct phi__session_reader {
@@ -431,3 +433,5 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
     phi_arena_free(&arena);
     return phi__session_say(status, phi_str_of(session_id), words, words_size);
 }
+
+#endif

@@ -1,6 +1,8 @@
 /* tape.c - a tape's life. */
 #include "record/replay_in.h"
 
+#ifndef PHI_NO_TAPE
+
 #include <stdio.h>
 
 static phi__tape *phi__tape_new(const phi_tape_desc *desc) {
@@ -103,3 +105,5 @@ PHI_API void phi_tape_free(phi_tape *base) {
     phi_arena_free(&tape->secret_arena);
     (void)allocator.realloc_fn(allocator.user_data, tape, sizeof *tape, 0);
 }
+
+#endif

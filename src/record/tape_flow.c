@@ -1,6 +1,8 @@
 /* tape_flow.c - the transfers of a tape that is recorded or played. */
 #include "record/replay_in.h"
 
+#ifndef PHI_NO_TAPE
+
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
     size_t i;
     for (i = 0; i < tape->flow_count; i++) {
@@ -37,3 +39,5 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint6
     phi__buf_clear(&flow->carry);
     return flow;
 }
+
+#endif

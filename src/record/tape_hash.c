@@ -2,6 +2,8 @@
 #include "base/sha256_in.h"
 #include "record/replay.h"
 
+#ifndef PHI_NO_TAPE
+
 static void phi__hash_num(phi__sha256 *sha, uint64_t n) {
     unsigned char bytes[8];
     size_t i;
@@ -154,3 +156,5 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
     for (i = 0; i < 8; i++) n = n << 8 | out[i];
     return n;
 }
+
+#endif

@@ -3,6 +3,8 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_TAPE
+
 PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind) {
     phi__buf_clear(&tape->line);
     phi__buf_text(&tape->line, "{\"k\":\"");
@@ -35,3 +37,5 @@ PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
     phi__json_put_key(line, phi_str_of(key));
     phi__json_put_u64(line, n);
 }
+
+#endif

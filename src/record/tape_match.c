@@ -3,6 +3,8 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_TAPE
+
 #include <stdio.h>
 
 /* ---- divergence ---- */
@@ -136,3 +138,5 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
     }
     return NULL;
 }
+
+#endif

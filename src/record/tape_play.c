@@ -7,6 +7,8 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_TAPE
+
 #include <stdio.h>
 
 enum { PHI__PLAY_TIMERS = 256 };
@@ -585,3 +587,5 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.transport.cancel = phi__play_cancel;
     tape->base.transport.user_data = tape;
 }
+
+#endif

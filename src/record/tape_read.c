@@ -5,6 +5,8 @@
 #include "record/replay_in.h"
 #include "text/json.h"
 
+#ifndef PHI_NO_TAPE
+
 #include <stdio.h>
 
 enum { PHI__TAPE_SUM_BYTES = 18 }; /* ,"sum":"01234567"} */
@@ -159,3 +161,5 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
     tape->at = 1;
     return PHI_OK;
 }
+
+#endif

@@ -8,6 +8,8 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_TAPE
+
 #include <stdio.h>
 
 enum { PHI__TAPE_TICK_US = 1000 }; /* looks of the host that are closer see the same time */
@@ -466,3 +468,5 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.transport.pump = phi__record_pump;
     tape->base.transport.user_data = tape;
 }
+
+#endif

@@ -3,6 +3,8 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_TAPE
+
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result) {
     phi_message message;
     memset(&message, 0, sizeof message);
@@ -47,3 +49,5 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi__message_put(line, &plain, &scratch);
     phi_arena_free(&scratch);
 }
+
+#endif

@@ -5,6 +5,8 @@
 #include "record/replay_in.h"
 #include "text/json_in.h"
 
+#ifndef PHI_NO_TAPE
+
 /* Better no recording than one with a key in it. */
 static void phi__tape_secrets_kept(phi__tape *tape) {
     if (tape->secrets.failed || tape->secrets.count > PHI__TAPE_SECRETS_MOST)
@@ -93,3 +95,5 @@ PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_re
     phi__tape_put_headers(tape, line, request);
     phi__tape_put_body(tape, line, request, whole);
 }
+
+#endif

@@ -1,6 +1,8 @@
 /* tape_sources.c - time and chance of a runtime that has a tape. */
 #include "record/replay_in.h"
 
+#ifndef PHI_NO_TAPE
+
 PHI__FN void phi__tape_set(phi__tape *tape, uint64_t us) {
     if (us > tape->us) tape->us = us;
     if (tape->rt == NULL || !tape->rt->in_step) return;
@@ -38,3 +40,5 @@ PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sourc
     base->watch_fn = sources->watch_fn != NULL ? phi__tape_watch : NULL;
     return PHI_OK;
 }
+
+#endif
