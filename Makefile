@@ -32,7 +32,7 @@ VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit
     tests/thread/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
 # A child of fork that ends without freeing anything has leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c
-VALGRIND_TESTS = $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% \
+VALGRIND_TESTS = $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \
     tests/thread/% tests/loop/% tests/agent/%, $(TEST_SRC)))
 TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 

@@ -1284,11 +1284,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0xdd04ad5e
+#if PHI__PUB_WIRE != 0xbdffcda3
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0xdd04ad5e
+#define PHI__PUB_WIRE 0xbdffcda3
 
 /* ---- src/wire/overflow.h ---- */
 
@@ -1347,11 +1347,65 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
 #endif
 #endif
 
-/* ---- src/wire/translate.h ---- */
+/* ---- src/wire/writer.h ---- */
+
+/* writer.h - an answer as a host's own model or codec writes it. */
+#ifndef PHI_WIRE_WRITER_H
+#define PHI_WIRE_WRITER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* An answer under way, handed to a phi_provider's functions and valid until they return. Everything is
+   copied. Want of memory is kept and ends the call by itself. What comes after phi_answer_stop or
+   phi_answer_fail counts for nothing. */
+typedef struct phi_answer phi_answer;
+
+/* More text, more thinking: of the block that is open, or of a new one where that is of another kind. */
+PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
+PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes);
+
+/* The token that the thinking under way is to be sent back with. */
+PHI_API void phi_answer_signature(phi_answer *answer, phi_str token);
+
+/* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all: {}), and its
+   end. A call that is not ended, by this or by what comes next, is never run. */
+PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
+PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
+PHI_API void phi_answer_call_end(phi_answer *answer);
+
+/* Tokens so far, in place of what was said before; total_tokens 0: it is computed. */
+PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
+
+/* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With calls in it, STOP
+   is TOOL_USE. */
+PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
+
+/* It has failed. `retryable`: it is asked for again, as phi_retry says. */
+PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
+                             const char *words);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_WIRE */
+
+#ifdef PHI__PUB_CODECS
+#if PHI__PUB_CODECS != 0x63cdc0f0
+#error "phi: two versions of src/codecs in one file"
+#endif
+#else
+#define PHI__PUB_CODECS 0x63cdc0f0
+
+/* ---- src/codecs/translate.h ---- */
 
 /* translate.h - a history that several models have made, as one of them may be shown it. */
-#ifndef PHI_WIRE_TRANSLATE_H
-#define PHI_WIRE_TRANSLATE_H
+#ifndef PHI_CODECS_TRANSLATE_H
+#define PHI_CODECS_TRANSLATE_H
 
 
 #ifdef __cplusplus
@@ -1402,52 +1456,7 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif
 #endif
 
-/* ---- src/wire/writer.h ---- */
-
-/* writer.h - an answer as a host's own model or codec writes it. */
-#ifndef PHI_WIRE_WRITER_H
-#define PHI_WIRE_WRITER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* An answer under way, handed to a phi_provider's functions and valid until they return. Everything is
-   copied. Want of memory is kept and ends the call by itself. What comes after phi_answer_stop or
-   phi_answer_fail counts for nothing. */
-typedef struct phi_answer phi_answer;
-
-/* More text, more thinking: of the block that is open, or of a new one where that is of another kind. */
-PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
-PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes);
-
-/* The token that the thinking under way is to be sent back with. */
-PHI_API void phi_answer_signature(phi_answer *answer, phi_str token);
-
-/* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all: {}), and its
-   end. A call that is not ended, by this or by what comes next, is never run. */
-PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
-PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
-PHI_API void phi_answer_call_end(phi_answer *answer);
-
-/* Tokens so far, in place of what was said before; total_tokens 0: it is computed. */
-PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
-
-/* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With calls in it, STOP
-   is TOOL_USE. */
-PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
-
-/* It has failed. `retryable`: it is asked for again, as phi_retry says. */
-PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
-                             const char *words);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_WIRE */
+#endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_THREAD
 #if PHI__PUB_THREAD != 0xfc083bfe
@@ -16777,41 +16786,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x6c4702a4
+#if PHI__IMP_WIRE != 0xc3f2c720
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x6c4702a4
-
-/* ---- src/wire/claude_in.h ---- */
-
-/* claude_in.h - what differs between Claude models, as data: the Anthropic codec asks here. */
-#ifndef PHI_WIRE_CLAUDE_IN_H
-#define PHI_WIRE_CLAUDE_IN_H
-
-
-/* How thinking is kept away where it is not wanted. */
-typedef enum phi__claude_off {
-    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
-    PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
-    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
-    PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
-} phi__claude_off;
-
-typedef struct phi__claude {
-    uint32_t version;    /* major * 100 + minor; 0: no Claude, or no known name */
-    bool adaptive;       /* thinking:{type:adaptive} and effort, not a budget */
-    bool no_temperature; /* refuses any but 1 */
-    bool no_forced_tool; /* refuses a tool_choice that forces a call */
-    phi__claude_off off;
-    uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
-} phi__claude;
-
-/* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
-   "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
-PHI__FN phi__claude phi__claude_of(phi_str id);
-
-#endif
+#define PHI__IMP_WIRE 0xc3f2c720
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -16929,6 +16908,33 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 
 #endif
 
+/* ---- src/wire/classify_in.h ---- */
+
+/* classify_in.h - errors that arrive inside of an answer, classified like those of HTTP. */
+#ifndef PHI_WIRE_CLASSIFY_IN_H
+#define PHI_WIRE_CLASSIFY_IN_H
+
+
+/* Fails the assembly by the JSON of an error event, or of a body that came with 200. What its words
+   do not say is a failure of the server. */
+PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
+
+/* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
+PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
+
+/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and what is
+   empty are none. */
+PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
+
+/* A stop word that means an error. */
+PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
+                                phi_str word);
+
+/* The end of a stream that did not end as its protocol says. */
+PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
+
+#endif
+
 /* ---- src/wire/fill_in.h ---- */
 
 /* fill_in.h - long texts and images go into a rendering in slices.
@@ -16971,9 +16977,15 @@ typedef struct phi__fill {
 
 struct phi__encoder;
 
+/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
+PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64);
+/* Base64 as it is; a byte that is none would break the JSON and is left out. */
+PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
+
 PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
-/* True: the rendering is kept (or memory ended: e->failed). False: the units are used up. */
-PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units);
+/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the units are used
+   up. */
+PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 
 #endif
@@ -16982,6 +16994,8 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
+   This folder holds what all protocols share. It knows no codec by name: what differs between protocols is a
+   property of phi__codec. The codecs are in src/codecs, one pair of files a protocol; registry.c there lists them.
    No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A
    block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
    so that a turn costs the new blocks and a list of pieces, not the history.
@@ -16995,9 +17009,7 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t
-        form; /* which codec and variant rendered it; the top four bits are the codec's own: 1 Anthropic,
-                       2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses */
+    uint32_t form;  /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -17012,9 +17024,6 @@ typedef struct phi__item {
     uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
     uint32_t summary;         /* thread/project_in.h: the newest one up to here */
 } phi__item;
-
-/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
-PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 
 struct phi__adapted;
 
@@ -17054,6 +17063,8 @@ static inline bool phi__ask_marks(const phi__ask *ask, phi__mark mark) {
 
 typedef struct phi__codec phi__codec;
 
+enum { PHI__CODEC_NAMES = 3 }; /* of a protocol, at most */
+
 /* What a signature is made of beside the request itself. */
 typedef struct phi__signing {
     int64_t wall_ms; /* Unix time */
@@ -17065,8 +17076,9 @@ typedef struct phi__encoder {
     const phi__codec *codec;
     const phi__ask *ask;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
-    uint64_t origin;  /* of what this model will say */
-    phi__buf scratch; /* freed at the end */
+    uint64_t
+        origins[PHI__CODEC_NAMES]; /* of what this model will say, by each name of its protocol */
+    phi__buf scratch;              /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
     phi__header *headers;
@@ -17093,8 +17105,68 @@ typedef struct phi__encoder {
     phi_request request;
 } phi__encoder;
 
+/* Which tool call ids a target takes; others are replaced by a hash of theirs. */
+typedef enum phi__id_rule {
+    PHI__ID_ANY = 0,       /* a host's own protocol: as they are */
+    PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
+    PHI__ID_40,            /* at most 40 bytes */
+    PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
+    PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
+} phi__id_rule;
+
+/* The form in which a model takes the schemas of tools; strict_in.h. */
+typedef enum phi__strict_form {
+    PHI__STRICT_NONE = 0,
+    PHI__STRICT_OPENAI,    /* api.openai.com */
+    PHI__STRICT_PLAIN,     /* the same without any keyword that narrows; what every server takes */
+    PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
+    PHI__STRICT_BY_CODEC,  /* nothing is promised; phi__codec_rules.adapt makes it, of every tool */
+    PHI__STRICT_FORMS
+} phi__strict_form;
+
+/* How a target gives JSON. */
+typedef enum phi__format_way {
+    PHI__FORMAT_NATIVE,
+    PHI__FORMAT_BY_TOOL, /* the answer is the call of a tool */
+    PHI__FORMAT_REFUSED
+} phi__format_way;
+
+/* The schema of an answer, where the target has a way of its own. */
+typedef enum phi__format_schema_rule {
+    PHI__SCHEMA_IF_STRICT = 0, /* strict where that was asked for, else as it is */
+    PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
+    PHI__SCHEMA_AS_IS          /* never: it holds to any */
+} phi__format_schema_rule;
+
+enum {
+    PHI__RULE_HEIF = 1,         /* takes HEIC and HEIF, and no GIF; else the other way round */
+    PHI__RULE_LETTER_FIRST = 2, /* the name of a tool begins with a letter or '_' */
+    PHI__RULE_USER_FIRST = 4,   /* the first message must be the user's */
+    PHI__RULE_USER_LAST = 8     /* the last one may not be the assistant's */
+};
+
+/* What a target takes and refuses. NULL and zero: what most do, as the comments say. */
+typedef struct phi__codec_rules {
+    phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
+    phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
+    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory (out->failed), or
+       `words` say why it takes none such. */
+    bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
+    phi__format_way (*format_way)(const phi__ask *ask); /* PHI__FORMAT_NATIVE */
+    phi__format_schema_rule format_schema;
+    /* What else a native format changes in the request; nothing. PHI_NO_MEMORY. */
+    phi_status (*format_fit)(phi__ask *ask, phi_arena *arena);
+    bool (*unforced)(const phi__ask *ask);     /* it refuses a choice that forces a call; never */
+    bool (*user_last)(const phi_model *model); /* as PHI__RULE_USER_LAST, for this model; never */
+    uint32_t bits;                             /* PHI__RULE_ */
+} phi__codec_rules;
+
+struct phi__framing;
+
 struct phi__codec {
-    const char *protocol;
+    /* The protocol's name, and others that it has in files; NULL: no more. */
+    const char *names[PHI__CODEC_NAMES];
+    const phi__codec_rules *rules;
     size_t state_bytes; /* of a decoder */
     /* Encoding: everything before the messages, item `at` (never an extension, and a tool result
        only where its call waits for it), everything after; and url + headers. */
@@ -17113,15 +17185,34 @@ struct phi__codec {
     void (*end)(void *state, phi__assembly *out);
     /* A 200 answer that is no event stream: a whole answer, or an error. */
     void (*whole)(void *state, phi__assembly *out, phi_str body);
-    /* The stream is one of frames (frames_in.h), not of server-sent events. */
-    bool frames;
+    /* The stream is one of frames (frames_in.h); NULL: of server-sent events. */
+    const struct phi__framing *(*frames)(void);
     /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
        attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* The codec of a protocol name (aliases of behaviours A too), or NULL. */
-PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
+/* A line of the table of protocols, which whoever makes runtimes hands down. */
+typedef struct phi__codec_row {
+    /* Gives NULL where the protocol was left out. Itself NULL: the end of the table. */
+    const phi__codec *(*codec)(void);
+    const char *names[PHI__CODEC_NAMES];
+    const char *without; /* the macro that leaves it out */
+} phi__codec_row;
+
+/* Whether a protocol has such a name, in whatever case. */
+PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
+/* The line of a protocol by any of its names, or NULL. */
+PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_str protocol);
+/* Its codec; NULL: no such protocol here. */
+PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
+
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
+/* Of what a model says, by each name of its protocol; zeros where something is not said. */
+PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
+                             uint64_t out[PHI__CODEC_NAMES]);
+PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
 
 /* `ask`, and all it points to, is borrowed until the request is done with; kept renderings go to
    the items' arenas, everything else to `arena`, which must stay as long. */
@@ -17145,8 +17236,6 @@ PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint
                               phi_str *json);
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
-/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
-PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64);
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                                phi_str json);
 /* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
@@ -17156,6 +17245,7 @@ PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
 /* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
+PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* once, after all pieces */
 /* The url: the model's base, `version` ("/v1") where the base does not end in it (only_bare: only
    where the base has no path at all), and `path`, which the base may have too. */
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
@@ -17182,132 +17272,6 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 #endif
 
-/* ---- src/wire/repeat_in.h ---- */
-
-/* repeat_in.h - the events of a stream that differ in nothing but one string.
-
-   Nearly every event of an answer is the one before it with other text in the same place. A decoder
-   that has found an event to be nothing but a piece of one block keeps what stands around the text; an
-   event whose bytes around a string are those very bytes means the same, and needs no parser.
-   Zeroed memory is empty. What is too long to keep is parsed each time. */
-#ifndef PHI_WIRE_REPEAT_IN_H
-#define PHI_WIRE_REPEAT_IN_H
-
-
-enum { PHI__REPEAT_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
-
-typedef struct phi__repeat {
-    uint16_t head;       /* bytes before the string's text; 0: empty */
-    uint16_t tail;       /* and behind it, with its quote */
-    size_t block, count; /* where the text goes, and how many blocks there were */
-    char around[PHI__REPEAT_MOST];
-} phi__repeat;
-
-/* Keeps an event that is nothing but `text`, which lies in `data`, for a block. */
-PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
-                               phi__json_text text, size_t block);
-static inline void phi__repeat_forget(phi__repeat *r) { r->head = 0; }
-
-/* Adds the event's text to its block, if the event is the kept one with another text; else false. */
-PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data);
-
-#endif
-
-/* ---- src/wire/anthropic_in.h ---- */
-
-/* anthropic_in.h - the Anthropic Messages codec and its two halves. */
-#ifndef PHI_WIRE_ANTHROPIC_IN_H
-#define PHI_WIRE_ANTHROPIC_IN_H
-
-
-PHI__FN const phi__codec *phi__anthropic_codec(void);
-
-/* What is asked of a Claude model, resolved once; also of one that others resell. */
-typedef struct phi__anthropic_plan {
-    phi__claude claude;
-    bool adaptive, thinks;
-    uint32_t max_tokens, budget;
-} phi__anthropic_plan;
-
-PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask);
-/* The same for this very request: with a budget the API wants the message whose calls were just answered to
-   begin with thinking, and where that message has none, this one answer is asked for without. */
-PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e);
-/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
-   the answer's format is said there too. */
-PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p);
-PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
-                                       bool with_format);
-
-/* The stream half; the state is zeroed memory. */
-typedef struct phi__anthropic_state {
-    bool got_stop; /* a message_delta brought a stop reason */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
-    phi__repeat repeat;
-} phi__anthropic_state;
-
-PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__anthropic_end(void *state, phi__assembly *a);
-PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
-
-#endif
-
-/* ---- src/wire/bedrock_in.h ---- */
-
-/* bedrock_in.h - the codec of Amazon Bedrock's ConverseStream and its two halves. */
-#ifndef PHI_WIRE_BEDROCK_IN_H
-#define PHI_WIRE_BEDROCK_IN_H
-
-
-PHI__FN const phi__codec *phi__bedrock_codec(void);
-
-/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
-   has. */
-PHI__FN bool phi__bedrock_claude(const phi_model *model);
-
-/* The stream half; the state is zeroed memory. */
-typedef struct phi__bedrock_state {
-    bool heard;    /* an event came */
-    bool got_stop; /* messageStop */
-    bool got_usage;
-    bool settled; /* both, or the end: what follows does not count */
-} phi__bedrock_state;
-
-/* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
-PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__bedrock_end(void *state, phi__assembly *a);
-PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
-
-#endif
-
-/* ---- src/wire/classify_in.h ---- */
-
-/* classify_in.h - errors that arrive inside of an answer, classified like those of HTTP. */
-#ifndef PHI_WIRE_CLASSIFY_IN_H
-#define PHI_WIRE_CLASSIFY_IN_H
-
-
-/* Fails the assembly by the JSON of an error event, or of a body that came with 200. What its words
-   do not say is a failure of the server. */
-PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
-
-/* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
-PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
-
-/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and what is
-   empty are none. */
-PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
-
-/* A stop word that means an error. */
-PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
-                                phi_str word);
-
-/* The end of a stream that did not end as its protocol says. */
-PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
-
-#endif
-
 /* ---- src/wire/format_in.h ---- */
 
 /* format_in.h - structured output: what a target has for it, and what stands in for it where it has nothing. */
@@ -17322,6 +17286,8 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
    PHI_BAD_ARG: it cannot be done, `words` say why; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
                                      char *words, size_t words_size);
+/* For codecs: a line more of the system prompt. False: no memory. */
+PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line);
 
 #endif
 
@@ -17366,37 +17332,15 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 /* After the last byte: whether the stream ended inside of a frame. */
 PHI__FN bool phi__frames_cut(const phi__frames *frames);
 
-#endif
-
-/* ---- src/wire/gemini_in.h ---- */
-
-/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
-#ifndef PHI_WIRE_GEMINI_IN_H
-#define PHI_WIRE_GEMINI_IN_H
-
-
-PHI__FN const phi__codec *phi__gemini_codec(void);
-PHI__FN const phi__codec *phi__vertex_codec(void);
-
-/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
-PHI__FN int phi__gemini_version(const phi_model *model);
-
-/* The stream half; the state is zeroed memory. */
-typedef struct phi__gemini_state {
-    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;   /* an event came */
-    bool in_call; /* the last block is a call whose arguments still come, in pieces */
-    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
-    phi__repeat repeat;
-} phi__gemini_state;
-
-PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
-PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
-
-/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
-   path that is none, or a value of no known kind. */
-PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
+/* These, for a codec whose stream is of frames: what no codec names is not in the program. */
+typedef struct phi__framing {
+    void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
+    void (*free)(phi__frames *frames);
+    void (*feed)(phi__frames *frames, const char *bytes, size_t len);
+    int (*next)(phi__frames *frames, phi__frame *out);
+    bool (*cut)(const phi__frames *frames);
+} phi__framing;
+PHI__FN const phi__framing *phi__frames_framing(void);
 
 #endif
 
@@ -17434,74 +17378,6 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
 
 #endif
 
-/* ---- src/wire/openai_chat_in.h ---- */
-
-/* openai_chat_in.h - the OpenAI Chat Completions codec and its two halves. */
-#ifndef PHI_WIRE_OPENAI_CHAT_IN_H
-#define PHI_WIRE_OPENAI_CHAT_IN_H
-
-
-PHI__FN const phi__codec *phi__openai_chat_codec(void);
-
-/* What the Responses API shares. The word for the thinking level, by OpenAI's models where
-   `openai`, or NULL: none is to be sent. */
-PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai);
-/* "prompt_cache_key", where there is a session; into the scratch buffer, as the next. */
-PHI__FN void phi__chat_put_cache_key(phi__encoder *e);
-/* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
-   any. */
-PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m);
-
-/* How far an item of reasoning_details is written: fragments of one item are joined. */
-typedef enum phi__chat_detail {
-    PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
-    PHI__CHAT_DETAIL_TEXT,     /* inside of its text */
-    PHI__CHAT_DETAIL_OPEN      /* behind it: only the brace is missing */
-} phi__chat_detail;
-
-/* The stream half; the state is zeroed memory. */
-typedef struct phi__chat_state {
-    bool finished;     /* a finish_reason came */
-    bool finish_empty; /* it was "": good with [DONE] */
-    bool done;         /* [DONE] came */
-    bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;        /* an event came */
-    phi__chat_detail detail;
-    size_t detail_block;
-    uint64_t detail_key; /* hash of the open item's type and index */
-    phi__repeat repeat;
-} phi__chat_state;
-
-PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__chat_end(void *state, phi__assembly *a);
-PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
-
-#endif
-
-/* ---- src/wire/openai_responses_in.h ---- */
-
-/* openai_responses_in.h - the OpenAI Responses codec, that of Azure, and their two halves. */
-#ifndef PHI_WIRE_OPENAI_RESPONSES_IN_H
-#define PHI_WIRE_OPENAI_RESPONSES_IN_H
-
-
-PHI__FN const phi__codec *phi__openai_responses_codec(void);
-PHI__FN const phi__codec *phi__azure_responses_codec(void); /* the same at another address */
-
-/* The stream half; the state is zeroed memory. */
-typedef struct phi__responses_state {
-    bool finished; /* the terminal event came: what follows is ignored */
-    bool failed;   /* an error came: of what follows, the terminal event alone counts */
-    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
-    bool heard;    /* an event came */
-} phi__responses_state;
-
-PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
-PHI__FN void phi__responses_end(void *state, phi__assembly *a);
-PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
-
-#endif
-
 /* ---- src/wire/reader_in.h ---- */
 
 /* reader_in.h - the body of an answer that streams: bytes become events, and events the message.
@@ -17518,7 +17394,8 @@ typedef struct phi__reader {
     void *state; /* the decoder's */
     phi__assembly *assembly;
     phi__sse sse;
-    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    const phi__framing *framing; /* NULL: a stream of events */
+    phi__frames frames;          /* in the place of sse, else */
     size_t max_event_bytes;
     bool whole;              /* the body was one JSON document: the codec has seen its end */
     void (*seen)(void *ctx); /* after each event that the codec has read; NULL: not wanted */
@@ -17547,21 +17424,13 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r);
 
 /* ---- src/wire/render_in.h ---- */
 
-/* render_in.h - what both request formats share: text, ids and names that a target takes. */
+/* render_in.h - what request formats share: text, ids and names that a target takes. */
 #ifndef PHI_WIRE_RENDER_IN_H
 #define PHI_WIRE_RENDER_IN_H
 
 
-/* Which tool call ids a target takes; others are replaced by a hash of theirs. */
-typedef enum phi__id_rule {
-    PHI__ID_ANY = 0,       /* a host's own protocol: as they are */
-    PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
-    PHI__ID_40,            /* at most 40 bytes */
-    PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
-    PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
-} phi__id_rule;
-
-PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model);
+/* codec NULL: a host's own protocol. */
+PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);
 
 /* The id itself, where the rule allows it, or its replacement, written into `room`. */
 enum { PHI__ID_ROOM = 38 };
@@ -17590,7 +17459,7 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* Whether a target takes images of a type, "image/png". */
-PHI__FN bool phi__render_takes(const phi_model *model, phi_str type);
+PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
 /* An image that this target does not take: none at all, or not of its type. Words stand for it. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
@@ -17600,9 +17469,7 @@ PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *m
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));
-/* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
-PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Text that stands for images where a model takes none. */
 #define PHI__RENDER_NO_IMAGE "(image omitted: this model does not take it)"
@@ -17612,35 +17479,49 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level);
 
 #endif
 
-/* ---- src/wire/sigv4_in.h ---- */
+/* ---- src/wire/repeat_in.h ---- */
 
-/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, no clock and no memory of its own.
+/* repeat_in.h - the events of a stream that differ in nothing but one string.
 
-   Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
-   x-amz-security-token: the request has to carry just these values. The path is encoded a second time
-   for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
-#ifndef PHI_WIRE_SIGV4_IN_H
-#define PHI_WIRE_SIGV4_IN_H
+   Nearly every event of an answer is the one before it with other text in the same place. A decoder
+   that has found an event to be nothing but a piece of one block keeps what stands around the text; an
+   event whose bytes around a string are those very bytes means the same, and needs no parser.
+   Zeroed memory is empty. What is too long to keep is parsed each time. */
+#ifndef PHI_WIRE_REPEAT_IN_H
+#define PHI_WIRE_REPEAT_IN_H
 
 
-/* Borrowed for the call. */
-typedef struct phi__sigv4 {
-    phi_str method, path; /* the path as on the wire, percent-encoded, without a query */
-    phi_str host;         /* as the Host header says it */
-    phi_str content_type;
-    phi_str access_key, secret, token; /* token: empty for none */
-    phi_str region;
-    int64_t wall_ms; /* Unix time */
-    const unsigned char *body_sha256;
-} phi__sigv4;
+enum { PHI__REPEAT_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
 
-typedef struct phi__sigv4_words {
-    char date[17];    /* x-amz-date: "20261120T123456Z", terminated */
-    char content[65]; /* x-amz-content-sha256, terminated */
-} phi__sigv4_words;
+typedef struct phi__repeat {
+    uint16_t head;       /* bytes before the string's text; 0: empty */
+    uint16_t tail;       /* and behind it, with its quote */
+    size_t block, count; /* where the text goes, and how many blocks there were */
+    char around[PHI__REPEAT_MOST];
+} phi__repeat;
 
-/* The value of Authorization is appended to `out`, which may fail. */
-PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
+/* Keeps an event that is nothing but `text`, which lies in `data`, for a block. */
+PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
+                               phi__json_text text, size_t block);
+static inline void phi__repeat_forget(phi__repeat *r) { r->head = 0; }
+
+/* Adds the event's text to its block, if the event is the kept one with another text; else false. */
+PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data);
+
+#endif
+
+/* ---- src/wire/schema_ref_in.h ---- */
+
+/* schema_ref_in.h - what a "$ref" of a JSON Schema names, inside of that schema. */
+#ifndef PHI_WIRE_SCHEMA_REF_IN_H
+#define PHI_WIRE_SCHEMA_REF_IN_H
+
+
+/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing. *looked grows by
+   the members that were looked at. */
+PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked);
+/* Whether a step of such a text names `key`. */
+PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step);
 
 #endif
 
@@ -17658,20 +17539,12 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
 #define PHI_WIRE_STRICT_IN_H
 
 
-typedef enum phi__strict_form {
-    PHI__STRICT_NONE = 0,
-    PHI__STRICT_OPENAI, /* api.openai.com */
-    PHI__STRICT_PLAIN, /* the same without any keyword that narrows: Azure, Groq, DeepSeek, z.ai, and
-                              models tuned at OpenAI */
-    PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
-    PHI__STRICT_GEMINI,    /* nothing is promised; of every tool, phi__gemini_adapt makes it */
-    PHI__STRICT_FORMS
-} phi__strict_form;
-
 /* What was made of a tool's schema for one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
+    bool (*by)(phi__buf *out, phi_str schema, char *words,
+               size_t words_size); /* of PHI__STRICT_BY_CODEC */
 };
 
 /* Appends the schema in that form, always the same bytes for the same text. False: no memory (out->failed),
@@ -17680,17 +17553,13 @@ struct phi__adapted {
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
-/* The same for Gemini, which takes ordinary schemas but for a few things. A schema that needs no change is
-   appended as it is. */
-PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
-
 /* The form in which a model takes strict tools. */
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 
-/* Makes the form of each strict tool (of Gemini: of each) that has none yet, into `arena`, which lives as long as the views.
-   False: no memory. */
-PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, phi__strict_form form,
-                               phi_arena *arena);
+/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet, into `arena`, which
+   lives as long as the views. False: no memory. */
+PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
+                               const phi_model *model, phi_arena *arena);
 
 /* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place; PHI_OK;
    PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
@@ -17700,15 +17569,24 @@ PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *
 /* For codecs: the schema to be sent, and whether as a strict one. */
 PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict);
 
-/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing. *looked grows by
-   the members that were looked at. */
-PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked);
-/* Whether a step of such a text names `key`. */
-PHI__FN bool phi__strict_same_step(phi_str key, phi_str step);
-
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to be null.
    Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
+
+#endif
+
+/* ---- src/wire/translate_in.h ---- */
+
+/* translate_in.h - phi_translate (codecs/translate.h) for a protocol whose codec is at hand. */
+#ifndef PHI_WIRE_TRANSLATE_IN_H
+#define PHI_WIRE_TRANSLATE_IN_H
+
+
+/* codec NULL: the protocol is a host's own. The target has a protocol and an id. */
+PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
+                                  const phi_message *const *messages, size_t count,
+                                  phi_arena *arena, const phi_message *const **out,
+                                  size_t *out_count);
 
 #endif
 
@@ -17722,870 +17600,6 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
 static inline phi_answer *phi__writer_of(phi__assembly *assembly) { return (phi_answer *)assembly; }
 
 #endif
-
-/* ---- src/wire/anthropic.c ---- */
-
-/* anthropic.c - requests of the Anthropic Messages API.
-
-   A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
-   closed by glue around it, so that tool results and the user's words after them share one message.
-   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
-   block, which is why no rendering holds one. wire.md parts 2 and 9. */
-
-
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
-enum {
-    PHI__ANTHROPIC_FORM = 1 << 28,
-    PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
-    PHI__ANTHROPIC_NO_IMAGES = 2,
-    PHI__ANTHROPIC_IMAGES = 4 /* the images of an error result */
-};
-
-#define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
-#define PHI__ANTHROPIC_MARK PHI__ANTHROPIC_MARK_OPEN "}"
-#define PHI__ANTHROPIC_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
-
-static bool phi__anthropic_no_images(const phi__encoder *e) {
-    return (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
-}
-
-/* ---- blocks ---- */
-
-static void phi__anthropic_text(phi__encoder *e, phi_str text) {
-    phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"type\":\"text\"");
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
-    phi__render_member(out, "media_type", c->mime_type);
-    phi__buf_text(out, ",\"data\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}");
-}
-
-static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool images) {
-    phi__render_parts(e, m, images, phi__anthropic_text, phi__anthropic_image);
-}
-
-static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
-    phi__json_put_comma(out);
-    if (c->redacted) {
-        phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
-        phi__render_member(out, "data", c->signature);
-    } else {
-        phi__buf_text(out, "{\"type\":\"thinking\"");
-        phi__render_text_member(e, "thinking", c->text);
-        phi__render_member(out, "signature", c->signature);
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_content *c) {
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
-    phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 128);
-    phi__buf_text(out, ",\"input\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    phi__buf_char(out, '}');
-}
-
-/* The last block that is sent; thinking may not end a message. SIZE_MAX: none. */
-static size_t phi__anthropic_last(const phi_message *m) {
-    size_t i;
-    for (i = m->content_count; i > 0; i--) {
-        const phi_content *c = &m->content[i - 1];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
-    }
-    return SIZE_MAX;
-}
-
-static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool same) {
-    size_t last = phi__anthropic_last(m), i;
-    for (i = 0; last != SIZE_MAX && i <= last; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            phi__anthropic_text(e, i == last ? phi__render_trim_end(c->text) : c->text);
-        else if (c->kind == PHI_CONTENT_THINKING && same)
-            phi__anthropic_thinking(e, c);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
-            phi__anthropic_call(e, &e->scratch, c);
-    }
-}
-
-/* One text as a string, anything else as blocks. A result that is an error holds text only, and at
-   least some. */
-static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
-    phi__buf *out = &e->scratch;
-    bool images = !m->is_error && phi__render_sends_image(e, m);
-    size_t i, texts = 0;
-    const phi_content *text = NULL;
-    phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
-    if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
-    for (i = 0; i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TEXT && !phi__render_blank(m->content[i].text)) {
-            text = &m->content[i];
-            texts++;
-        }
-    if (images || texts > 1 || phi__render_omits_any(e, m)) {
-        phi__buf_text(out, ",\"content\":[");
-        phi__anthropic_parts(e, m, images);
-        phi__buf_char(out, ']');
-    } else if (texts == 1)
-        phi__render_text_member(e, "content", text->text);
-    else if (m->is_error)
-        phi__buf_text(out, ",\"content\":\"(no output)\"");
-    phi__buf_char(out, '}');
-}
-
-/* ---- roles ---- */
-
-static void phi__anthropic_close_role(phi__encoder *e) {
-    if (e->open_role == (phi_role)0) return;
-    phi__encode_glue(e, "]}");
-    e->last_role = e->open_role;
-    e->open_role = (phi_role)0;
-}
-
-/* Ends the message before, where one is open, and begins one of a role. */
-static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
-    static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
-                                       ",{\"role\":\"user\",\"content\":[",
-                                       "]},{\"role\":\"user\",\"content\":["};
-    static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
-                                            ",{\"role\":\"assistant\",\"content\":[",
-                                            "]},{\"role\":\"assistant\",\"content\":["};
-    size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
-    phi__encode_glue(e, role == PHI_ROLE_USER ? user[before] : assistant[before]);
-    if (before == 2) e->last_role = e->open_role;
-    e->open_role = role;
-}
-
-static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    if (blocks.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else
-        phi__anthropic_open_role(e, role);
-    phi__encode_piece(e, blocks);
-    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
-}
-
-static void phi__anthropic_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
-    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
-    uint32_t form = PHI__ANTHROPIC_FORM;
-    phi_str blocks;
-    if (same) form |= PHI__ANTHROPIC_ORIGIN;
-    if (m->role != PHI_ROLE_ASSISTANT && phi__anthropic_no_images(e))
-        form |= PHI__ANTHROPIC_NO_IMAGES;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__anthropic_parts(e, m, true);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__anthropic_result(e, m);
-        else
-            phi__anthropic_assistant(e, m, same);
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
-    }
-    phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
-                          blocks);
-}
-
-static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->ask->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":");
-    phi__render_id(&e->scratch, call->id, PHI__ID_ANTHROPIC);
-    phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"No result provided\"}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__anthropic_append(e, PHI_ROLE_USER, json);
-    phi__buf_clear(&e->scratch);
-}
-
-/* Images of results that are errors: the API takes them only behind all results. */
-static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i;
-    if (phi__anthropic_no_images(e)) return;
-    for (i = from; i < to; i++) {
-        const phi_message *m = e->ask->items[i].message;
-        uint32_t form = PHI__ANTHROPIC_FORM | PHI__ANTHROPIC_IMAGES;
-        phi_str blocks;
-        size_t j;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
-            continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
-                    phi__anthropic_image(e, &m->content[j]);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
-        }
-        phi__anthropic_append(e, PHI_ROLE_USER, blocks);
-    }
-}
-
-/* ---- around the messages ---- */
-
-static const char *phi__anthropic_effort(phi_thinking level) {
-    if (level == PHI_THINKING_HIGH) return "high";
-    return level == PHI_THINKING_MEDIUM ? "medium" : "low";
-}
-
-PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
-    phi__anthropic_plan p;
-    uint32_t most;
-    memset(&p, 0, sizeof p);
-    p.claude = phi__claude_of(phi_str_of(ask->model->id));
-    p.adaptive = p.claude.adaptive || (ask->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
-    p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
-    if (p.max_tokens == 0) p.max_tokens = 8192;
-    if (ask->model->reasoning) {
-        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
-                   p.claude.off == PHI__CLAUDE_OFF_CANNOT;
-        if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
-    }
-    if (p.budget == 0) return p;
-    most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
-    if (p.claude.most_output != 0 && most > p.claude.most_output)
-        most = p.claude.most_output > p.max_tokens ? p.claude.most_output : p.max_tokens;
-    p.max_tokens = most;
-    if (p.budget + PHI__ANTHROPIC_LEAST_ANSWER > most)
-        p.budget = most > PHI__ANTHROPIC_LEAST_ANSWER ? most - PHI__ANTHROPIC_LEAST_ANSWER : 0;
-    if (p.budget < 1024) { /* the least the API takes: then rather an answer */
-        p.budget = 0;
-        p.thinks = false;
-    }
-    return p;
-}
-
-/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
-   off. The message that made them has no thinking block to begin with. */
-static bool phi__anthropic_unthought(const phi__encoder *e) {
-    size_t at = e->ask->item_count, i, last = SIZE_MAX;
-    const phi_message *m = NULL;
-    bool thought = false, calls = false;
-    while (at > 0 && last == SIZE_MAX) {
-        m = e->ask->items[--at].message;
-        if (m->role == PHI_ROLE_ASSISTANT) last = phi__anthropic_last(m);
-    }
-    /* Backwards: the first block that is sent decides. */
-    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
-        const phi_content *c = &m->content[i - 1];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
-        if (c->kind == PHI_CONTENT_THINKING)
-            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
-        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
-            thought = false;
-    }
-    return calls && !thought;
-}
-
-PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e) {
-    phi__anthropic_plan p = phi__anthropic_plan_of(e->ask);
-    phi__ask calm;
-    if (p.budget == 0 || !phi__anthropic_unthought(e)) return p;
-    calm = *e->ask;
-    calm.thinking = PHI_THINKING_OFF;
-    return phi__anthropic_plan_of(&calm);
-}
-
-/* Bedrock's GovCloud refuses the field; wire.md part 8. */
-static bool phi__anthropic_displays(const phi__encoder *e) {
-    phi_str url = phi_str_of(e->ask->model->base_url);
-    return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
-}
-
-PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
-    phi__buf *out = &e->scratch;
-    phi_thinking level = e->ask->thinking;
-    if (!e->ask->model->reasoning) return;
-    if (!p->adaptive) {
-        if (p->budget == 0) return;
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
-        phi__buf_u64(out, p->budget);
-        phi__buf_char(out, '}');
-        return;
-    }
-    if (level != PHI_THINKING_OFF)
-        phi__buf_text(out, phi__anthropic_displays(e)
-                               ? ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"
-                               : ",\"thinking\":{\"type\":\"adaptive\"}");
-    else if (p->claude.off == PHI__CLAUDE_OFF_DISABLED)
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"disabled\"}");
-    else if (p->claude.off == PHI__CLAUDE_OFF_BETWEEN)
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"between_tools\"}");
-}
-
-PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
-                                       bool with_format) {
-    const phi_format *format = &e->ask->format;
-    phi_thinking level = e->ask->thinking;
-    phi__buf *out = &e->scratch;
-    bool effort = e->ask->model->reasoning && p->adaptive &&
-                  (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
-    with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
-    if (!effort && !with_format) return;
-    phi__buf_text(out, ",\"output_config\":{");
-    if (effort) phi__render_member(out, "effort", phi_str_of(phi__anthropic_effort(level)));
-    if (with_format) {
-        phi__json_put_key(out, PHI__LIT("format"));
-        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi_str_of(format->schema));
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_put_choice(phi__encoder *e, const phi__anthropic_plan *p) {
-    phi_tool_choice choice = e->ask->tool_choice;
-    if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
-        choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
-    if (e->ask->respond_only) {
-        phi__buf_text(&e->scratch,
-                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"}");
-        return;
-    }
-    phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
-    phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none"
-                               : choice == PHI_TOOL_CHOICE_REQUIRED ? "any"
-                                                                    : "auto");
-    phi__buf_text(&e->scratch, "\"}");
-}
-
-static void phi__anthropic_put_tools(phi__encoder *e) {
-    phi__buf *out = &e->scratch;
-    size_t i;
-    bool strict;
-    phi__buf_text(out, ",\"tools\":[");
-    for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"input_schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
-        if (strict) phi__buf_text(out, ",\"strict\":true");
-        phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
-                               ? PHI__ANTHROPIC_MARK
-                               : "}");
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__anthropic_head(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
-    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
-    phi__buf *out = &e->scratch;
-    phi__buf_clear(out);
-    phi__buf_char(out, '{');
-    phi__render_member(out, "model", phi_str_of(ask->model->id));
-    phi__buf_text(out, ",\"max_tokens\":");
-    phi__buf_u64(out, plan.max_tokens);
-    phi__buf_text(out, ",\"stream\":true");
-    if (!phi__render_blank(ask->system_prompt)) {
-        phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
-        phi__render_member(out, "text", ask->system_prompt);
-        phi__buf_text(out, phi__ask_marks(ask, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
-        phi__buf_char(out, ']');
-    }
-    phi__anthropic_put_thinking(e, &plan);
-    phi__anthropic_put_config(e, &plan, true);
-    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_put_double(out, ask->temperature);
-    }
-    if (ask->tool_count > 0) {
-        phi__anthropic_put_choice(e, &plan);
-        phi__anthropic_put_tools(e);
-    }
-    phi__buf_text(out, ",\"messages\":[");
-    phi__encode_scratch(e);
-}
-
-static void phi__anthropic_tail(phi__encoder *e) {
-    phi__anthropic_close_role(e);
-    phi__encode_glue(e, "]}");
-    if (phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
-        phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
-}
-
-static void phi__anthropic_address(phi__encoder *e) {
-    const phi_model *model = e->ask->model;
-    phi_str key = phi__str_trim(phi_str_of(model->api_key));
-    phi__encode_url(e, "/v1", false, "/messages");
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
-    phi__encode_header(e, "anthropic-version", PHI__LIT("2023-06-01"));
-    if (phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX) { /* an OAuth token */
-        phi__buf_clear(&e->scratch);
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    } else if (key.len > 0)
-        phi__encode_header(e, "x-api-key", key);
-    phi__encode_model_headers(e);
-}
-
-/* ---- the codec ---- */
-
-PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_ANTHROPIC,
-                                     sizeof(phi__anthropic_state),
-                                     phi__anthropic_head,
-                                     phi__anthropic_item,
-                                     phi__anthropic_tail,
-                                     phi__anthropic_address,
-                                     phi__anthropic_missing,
-                                     phi__anthropic_after_results,
-                                     phi__anthropic_event,
-                                     phi__anthropic_end,
-                                     phi__anthropic_whole,
-                                     false,
-                                     NULL};
-    return &codec;
-}
-#undef PHI__ANTHROPIC_MARK_OPEN
-#undef PHI__ANTHROPIC_MARK
-#undef PHI__ANTHROPIC_LEAST_ANSWER
-
-/* ---- src/wire/anthropic_stream.c ---- */
-
-/* anthropic_stream.c - answers of the Anthropic Messages API: events to a message.
-
-   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
-   by the index the wire gives them; blocks of kinds that are not known are read over, with all of
-   their deltas. wire.md parts 1.3, 1.9 and 2. */
-
-
-#define PHI__ANT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
-/* What any event may hold, as it stands in its text. */
-typedef struct phi__ant_event {
-    phi__json_text type;
-    int64_t index;
-    phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
-    phi__json_text stop_reason;
-    phi_str stop_details; /* raw JSON, as the next three */
-    phi_str block, message, usage;
-    bool has_error;
-} phi__ant_event;
-
-static const phi__json_text phi__ant_none = {"", 0, false};
-
-static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static void phi__ant_raw(phi__json_cursor *c, phi_str *out) {
-    if (!phi__json_take_raw(c, out)) out->len = 0;
-}
-
-/* ---- reading an event ---- */
-
-static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(c, &ev->delta_type);
-        else if (PHI__ANT_IS(key, "text"))
-            phi__json_take_text(c, &ev->text);
-        else if (PHI__ANT_IS(key, "partial_json"))
-            phi__json_take_text(c, &ev->partial_json);
-        else if (PHI__ANT_IS(key, "thinking"))
-            phi__json_take_text(c, &ev->thinking);
-        else if (PHI__ANT_IS(key, "signature"))
-            phi__json_take_text(c, &ev->signature);
-        else if (PHI__ANT_IS(key, "stop_reason"))
-            phi__json_take_text(c, &ev->stop_reason);
-        else if (PHI__ANT_IS(key, "stop_details"))
-            phi__ant_raw(c, &ev->stop_details);
-        else
-            phi__json_skip(c);
-    }
-}
-
-static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
-    memset(ev, 0, sizeof *ev);
-    ev->type = ev->delta_type = phi__ant_none;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(&c, &ev->type);
-        else if (PHI__ANT_IS(key, "index"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__ANT_IS(key, "delta"))
-            phi__ant_read_delta(&c, ev);
-        else if (PHI__ANT_IS(key, "content_block"))
-            phi__ant_raw(&c, &ev->block);
-        else if (PHI__ANT_IS(key, "message"))
-            phi__ant_raw(&c, &ev->message);
-        else if (PHI__ANT_IS(key, "usage"))
-            phi__ant_raw(&c, &ev->usage);
-        else if (PHI__ANT_IS(key, "error"))
-            ev->has_error = phi__classify_take_error(&c, &error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
-}
-
-/* ---- parts ---- */
-
-static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "thinking_tokens"))
-            phi__json_take_u64(c, &usage->reasoning);
-        else
-            phi__json_skip(c);
-    }
-}
-
-/* Counts are cumulative; what is null or absent leaves what was said before. */
-static void phi__ant_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "input_tokens"))
-            phi__json_take_u64(&c, &a->usage.input);
-        else if (PHI__ANT_IS(key, "output_tokens"))
-            phi__json_take_u64(&c, &a->usage.output);
-        else if (PHI__ANT_IS(key, "cache_read_input_tokens"))
-            phi__json_take_u64(&c, &a->usage.cache_read);
-        else if (PHI__ANT_IS(key, "cache_creation_input_tokens"))
-            phi__json_take_u64(&c, &a->usage.cache_write);
-        else if (PHI__ANT_IS(key, "output_tokens_details"))
-            phi__ant_details(&c, &a->usage);
-        else
-            phi__json_skip(&c);
-    }
-}
-
-static phi_stop_reason phi__ant_stop_of(phi_str word) {
-    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
-        return PHI_STOP_REASON_STOP;
-    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
-    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
-        return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "pause_turn")) return PHI_STOP_REASON_PAUSED;
-    if (phi__str_is(word, "refusal") || phi__str_is(word, "sensitive"))
-        return PHI_STOP_REASON_GUARD_RAIL;
-    return PHI_STOP_REASON_ERROR;
-}
-
-/* A refusal with the provider's own explanation, where it gives one. */
-static void phi__ant_refused(phi__assembly *a, phi_str word, phi_str details) {
-    phi_json_found found;
-    phi_str words = {NULL, 0};
-    if (details.len > 0 && phi_json_find(details, "explanation", &found) == PHI_OK)
-        (void)phi_json_found_str(&a->scratch, &found, &words);
-    if (words.len > 0)
-        phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
-    else
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-}
-
-static void phi__ant_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
-                          phi_str details) {
-    phi_str word;
-    if (reason.at == NULL) return;
-    phi__ant_put(a, &a->raw_stop_reason, reason);
-    word = phi__buf_str(&a->raw_stop_reason);
-    st->got_stop = true;
-    if (a->failure.kind != PHI_FAILURE_NONE) return;
-    a->stop_reason = phi__ant_stop_of(word);
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
-        phi__ant_refused(a, word, details);
-    else if (a->stop_reason == PHI_STOP_REASON_ERROR)
-        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
-}
-
-/* ---- blocks ---- */
-
-typedef struct phi__ant_block {
-    phi__json_text type, text, thinking, signature, data, id, name;
-    phi_str input;
-} phi__ant_block;
-
-static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
-    phi__json_text key;
-    memset(b, 0, sizeof *b);
-    b->type = phi__ant_none;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(c, &b->type);
-        else if (PHI__ANT_IS(key, "text"))
-            phi__json_take_text(c, &b->text);
-        else if (PHI__ANT_IS(key, "thinking"))
-            phi__json_take_text(c, &b->thinking);
-        else if (PHI__ANT_IS(key, "signature"))
-            phi__json_take_text(c, &b->signature);
-        else if (PHI__ANT_IS(key, "data"))
-            phi__json_take_text(c, &b->data);
-        else if (PHI__ANT_IS(key, "id"))
-            phi__json_take_text(c, &b->id);
-        else if (PHI__ANT_IS(key, "name"))
-            phi__json_take_text(c, &b->name);
-        else if (PHI__ANT_IS(key, "input"))
-            phi__ant_raw(c, &b->input);
-        else
-            phi__json_skip(c);
-    }
-}
-
-static void phi__ant_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
-/* Opens a block; SIZE_MAX where it is of a kind that is not known. */
-static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t index) {
-    phi_content_kind kind;
-    phi__draft *d;
-    size_t block;
-    if (PHI__ANT_IS(b->type, "text"))
-        kind = PHI_CONTENT_TEXT;
-    else if (PHI__ANT_IS(b->type, "thinking") || PHI__ANT_IS(b->type, "redacted_thinking"))
-        kind = PHI_CONTENT_THINKING;
-    else if (PHI__ANT_IS(b->type, "tool_use"))
-        kind = PHI_CONTENT_TOOL_CALL;
-    else
-        return SIZE_MAX;
-    block = phi__assembly_open(a, kind, index);
-    if (block == SIZE_MAX) return block;
-    d = &a->drafts[block];
-    if (kind == PHI_CONTENT_TEXT) phi__ant_add(a, block, b->text);
-    if (kind == PHI_CONTENT_TOOL_CALL) {
-        phi__ant_put(a, &d->id, b->id);
-        phi__ant_put(a, &d->name, b->name);
-    }
-    if (kind == PHI_CONTENT_THINKING) {
-        d->redacted = PHI__ANT_IS(b->type, "redacted_thinking");
-        phi__ant_put(a, &d->signature, d->redacted ? b->data : b->signature);
-        phi__ant_add(a, block, b->thinking);
-    }
-    return block;
-}
-
-/* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
-   They wait where a call keeps nothing else. */
-static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
-    phi__ant_block b;
-    phi__json_cursor c;
-    size_t block;
-    if (ev->block.len == 0) return;
-    phi__json_cursor_init(&c, ev->block);
-    phi__ant_read_block(&b, &c);
-    block = phi__ant_open(a, &b, ev->index);
-    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
-    if (b.input.len <= 2 || b.input.at[0] != '{') return;
-    a->drafts[block].replay_open = true;
-    phi__buf_add_str(&a->drafts[block].replay, b.input);
-    if (a->drafts[block].replay.failed) a->no_memory = true;
-}
-
-static void phi__ant_block_stop(phi__assembly *a, size_t block) {
-    phi__draft *d;
-    if (block == SIZE_MAX) return;
-    d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
-        if (d->bytes.len == 0) phi__assembly_add(a, block, phi__buf_str(&d->replay));
-        phi__buf_free(&a->drafts[block].replay);
-        a->drafts[block].replay_open = false;
-    }
-    phi__assembly_close(a, block);
-}
-
-static size_t phi__ant_find(const phi__assembly *a, int64_t index) {
-    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
-    return phi__assembly_find(a, index);
-}
-
-/* A block that some gateways forget to start. */
-static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
-    size_t block = phi__ant_find(a, index);
-    return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
-}
-
-static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
-    size_t block = phi__ant_find(a, ev->index);
-    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-    if (ev->signature.len > 0) phi__json_unescape(&a->drafts[block].signature, ev->signature);
-    if (a->drafts[block].signature.failed) a->no_memory = true;
-}
-
-static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
-                           phi_str data) {
-    size_t block;
-    phi__json_text text;
-    if (PHI__ANT_IS(ev->delta_type, "text_delta")) {
-        text = ev->text;
-        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
-    } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
-        text = ev->partial_json;
-        block = phi__ant_find(a, ev->index);
-    } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
-        text = ev->thinking;
-        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
-    } else {
-        if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
-        return;
-    }
-    phi__ant_add(a, block, text);
-    phi__repeat_learn(&st->repeat, a, data, text, block);
-}
-
-/* ---- the message ---- */
-
-/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
-static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str raw, bool whole) {
-    phi__json_cursor c;
-    phi__json_text key, text, stop = {NULL, 0, false};
-    phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
-    phi__ant_block b;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "id") && phi__json_peek(&c) == PHI_JSON_STRING) {
-            phi__json_take_text(&c, &text);
-            phi__ant_put(a, &a->response_id, text);
-        } else if (PHI__ANT_IS(key, "model") && phi__json_peek(&c) == PHI_JSON_STRING) {
-            phi__json_take_text(&c, &text);
-            phi__ant_put(a, &a->model, text);
-        } else if (PHI__ANT_IS(key, "usage"))
-            phi__ant_raw(&c, &usage);
-        else if (PHI__ANT_IS(key, "stop_reason"))
-            phi__json_take_text(&c, &stop);
-        else if (PHI__ANT_IS(key, "stop_details"))
-            phi__ant_raw(&c, &details);
-        else if (PHI__ANT_IS(key, "content"))
-            phi__ant_raw(&c, &content);
-        else
-            phi__json_skip(&c);
-    }
-    phi__assembly_start(a);
-    phi__ant_usage(a, usage);
-    if (!whole) return;
-    phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
-    if (phi__json_enter_array(&c))
-        while (phi__json_next_item(&c)) {
-            size_t block;
-            phi__ant_read_block(&b, &c);
-            block = phi__ant_open(a, &b, (int64_t)a->count);
-            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-                phi__assembly_add(a, block, b.input);
-            phi__assembly_close(a, block);
-        }
-    phi__ant_stop(st, a, stop, details);
-}
-
-static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
-                          phi_str data) {
-    if (PHI__ANT_IS(ev->type, "content_block_delta"))
-        phi__ant_delta(st, a, ev, data);
-    else if (PHI__ANT_IS(ev->type, "content_block_start"))
-        phi__ant_block_start(a, ev);
-    else if (PHI__ANT_IS(ev->type, "content_block_stop"))
-        phi__ant_block_stop(a, phi__ant_find(a, ev->index));
-    else if (PHI__ANT_IS(ev->type, "message_start"))
-        phi__ant_message(st, a, ev->message, false);
-    else if (PHI__ANT_IS(ev->type, "message_delta")) {
-        phi__ant_usage(a, ev->usage);
-        phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
-    } else if (PHI__ANT_IS(ev->type, "message_stop"))
-        a->terminal = a->last = true;
-    else if (PHI__ANT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
-        phi__classify_event(a, data);
-}
-
-/* ---- for the codec ---- */
-
-PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
-    phi__anthropic_state *st = (phi__anthropic_state *)state;
-    phi_arena_mark mark;
-    phi__ant_event ev;
-    if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
-    if (a->terminal) return; /* message_stop was the last one: what follows does not count */
-    if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
-        return;
-    }
-    if (phi__str_is(name, "error")) {
-        phi__classify_event(a, data);
-        return;
-    }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
-    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
-    st->heard = true;
-    phi__repeat_forget(&st->repeat);
-    if (!phi__ant_read(&ev, data)) {
-        st->broken = true;
-        return;
-    }
-    mark = phi_arena_save(&a->scratch);
-    phi__ant_take(st, a, &ev, data);
-    phi_arena_reset(&a->scratch, mark);
-}
-
-PHI__FN void phi__anthropic_end(void *state, phi__assembly *a) {
-    phi__anthropic_state *st = (phi__anthropic_state *)state;
-    size_t i;
-    bool open = false;
-    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
-    for (i = 0; i < a->count; i++) open = open || a->drafts[i].open;
-    if (st->got_stop && !open)
-        a->terminal = true; /* only the marker is missing */
-    else
-        phi__classify_truncated(a, st->heard);
-}
-
-PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
-    phi__anthropic_state *st = (phi__anthropic_state *)state;
-    phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__ant_event ev;
-    if (phi__ant_read(&ev, body) && PHI__ANT_IS(ev.type, "message") && !ev.has_error) {
-        st->heard = true;
-        phi__ant_message(st, a, body, true);
-        if (st->got_stop)
-            a->terminal = true;
-        else
-            phi__classify_truncated(a, true);
-    } else
-        phi__classify_body(a, body);
-    phi_arena_reset(&a->scratch, mark);
-}
-#undef PHI__ANT_IS
 
 /* ---- src/wire/assembly.c ---- */
 
@@ -19032,945 +18046,6 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
     if (a->failure.kind != PHI_FAILURE_NONE) out->error_message = a->failure.message;
 }
 #undef PHI__ASSEMBLY_NORMAL_STOP
-
-/* ---- src/wire/bedrock.c ---- */
-
-/* bedrock.c - requests of Amazon Bedrock's ConverseStream.
-
-   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache mark
-   (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
-   because only then is it known whether the history holds calls, which the API takes only beside tools.
-   wire.md parts 8 and 9. */
-
-
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
-enum {
-    PHI__BEDROCK_FORM = 3 << 28,
-    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
-    PHI__BEDROCK_NO_IMAGES = 2,
-    PHI__BEDROCK_IMAGES = 4, /* the images of an error result */
-    PHI__BEDROCK_ID_9 = 8,
-    PHI__BEDROCK_SIGNED = 16 /* reasoning with its signature */
-};
-
-#define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
-#define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
-
-/* ---- models ---- */
-
-static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
-    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
-}
-
-PHI__FN bool phi__bedrock_claude(const phi_model *model) {
-    return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
-           (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
-}
-
-static bool phi__bedrock_is_claude(const phi__encoder *e) {
-    return phi__bedrock_claude(e->ask->model);
-}
-
-/* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
-static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
-    if (!phi__ask_marks(e->ask, mark)) return false;
-    if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
-    return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
-           !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
-}
-
-static phi__id_rule phi__bedrock_id_rule(const phi__encoder *e) {
-    return phi__render_id_rule(e->ask->model);
-}
-
-/* ---- blocks ---- */
-
-static void phi__bedrock_text(phi__encoder *e, phi_str text) {
-    phi__json_put_comma(&e->scratch);
-    phi__buf_char(&e->scratch, '{');
-    phi__render_text_member(e, "text", text);
-    phi__buf_char(&e->scratch, '}');
-}
-
-static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
-    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
-    phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"image\":{");
-    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
-    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
-    phi__render_base64(e, c->data);
-    phi__buf_text(out, "\"}}}");
-}
-
-static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
-    phi__render_parts(e, m, images, phi__bedrock_text, phi__bedrock_image);
-}
-
-/* Claude wants its signature, others refuse one. */
-static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
-    phi__buf *out = &e->scratch;
-    if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"reasoningContent\":{");
-    if (c->redacted)
-        phi__render_member(out, "redactedContent", c->signature);
-    else {
-        phi__buf_text(out, "\"reasoningText\":{");
-        phi__render_text_member(e, "text", c->text);
-        if (is_signed) phi__render_member(out, "signature", c->signature);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_text(out, "}}");
-}
-
-static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
-    phi__buf *out = &e->scratch;
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-    phi__render_id(out, c->id, phi__bedrock_id_rule(e));
-    phi__buf_text(out, ",\"name\":");
-    phi__render_name(out, c->name, 64);
-    phi__buf_text(out, ",\"input\":");
-    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
-    phi__buf_text(out, "}}");
-}
-
-static bool phi__bedrock_says(const phi_content *c) {
-    return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
-           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete);
-}
-
-/* Up to the last block that says something: reasoning may not end a message. */
-static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
-    size_t end = m->content_count, i;
-    while (end > 0 && !phi__bedrock_says(&m->content[end - 1])) end--;
-    for (i = 0; i < end; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
-            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
-        else if (c->kind == PHI_CONTENT_TEXT && phi__bedrock_says(c))
-            phi__bedrock_text(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text);
-        else if (c->kind == PHI_CONTENT_TOOL_CALL && phi__bedrock_says(c))
-            phi__bedrock_call(e, c);
-    }
-}
-
-static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
-    phi__buf *out = &e->scratch;
-    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_id_rule(e));
-    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
-    phi__buf_text(out, ",\"content\":[");
-}
-
-/* A result that is an error holds text only; none is empty. */
-static void phi__bedrock_result(phi__encoder *e, const phi_message *m) {
-    size_t empty;
-    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
-    empty = e->scratch.len;
-    phi__bedrock_parts(e, m, !m->is_error);
-    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
-    phi__buf_text(&e->scratch, "]}}");
-}
-
-/* ---- roles ---- */
-
-static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
-    if (blocks.len == 0) return;
-    if (e->open_role == role)
-        phi__encode_glue(e, ",");
-    else {
-        if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
-        phi__encode_glue(e, role == PHI_ROLE_USER ? "{\"role\":\"user\",\"content\":["
-                                                  : "{\"role\":\"assistant\",\"content\":[");
-        e->last_role = e->open_role;
-        e->open_role = role;
-    }
-    phi__encode_piece(e, blocks);
-    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
-}
-
-static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
-    uint32_t form = PHI__BEDROCK_FORM;
-    if (phi__bedrock_id_rule(e) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
-    if (m->role != PHI_ROLE_ASSISTANT) {
-        if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
-    } else if (phi__render_same_origin(e, at)) {
-        form |= PHI__BEDROCK_ORIGIN;
-        if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
-    }
-    return form;
-}
-
-static void phi__bedrock_item(phi__encoder *e, size_t at) {
-    const phi_message *m = e->ask->items[at].message;
-    uint32_t form = phi__bedrock_form(e, at);
-    phi_str blocks;
-    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
-        if (m->role == PHI_ROLE_USER)
-            phi__bedrock_parts(e, m, true);
-        else if (m->role == PHI_ROLE_TOOL_RESULT)
-            phi__bedrock_result(e, m);
-        else
-            phi__bedrock_assistant(e, m, form);
-        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
-    }
-    phi__bedrock_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
-                        blocks);
-}
-
-static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
-    const phi_content *call = &e->ask->items[item].message->content[block];
-    phi_str json;
-    phi__buf_clear(&e->scratch);
-    phi__bedrock_result_open(e, call->id, true);
-    phi__buf_text(&e->scratch, "{\"text\":\"No result provided\"}]}}");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
-        e->failed = true;
-    else
-        phi__bedrock_append(e, PHI_ROLE_USER, json);
-    phi__buf_clear(&e->scratch);
-}
-
-/* Images of results that are errors, behind all results. */
-static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
-    size_t i, j;
-    for (i = from; i < to; i++) {
-        const phi_message *m = e->ask->items[i].message;
-        uint32_t form = PHI__BEDROCK_FORM | PHI__BEDROCK_IMAGES;
-        phi_str blocks;
-        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
-            continue;
-        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
-            for (j = 0; j < m->content_count; j++)
-                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
-                    phi__bedrock_image(e, &m->content[j]);
-            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
-        }
-        phi__bedrock_append(e, PHI_ROLE_USER, blocks);
-    }
-}
-
-/* ---- around the messages ---- */
-
-/* What goes past the API to the model: thinking of Claude, effort of gpt-oss. */
-static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *plan) {
-    phi__buf *out = &e->scratch;
-    size_t before = out->len, from;
-    const phi__ask *ask = e->ask;
-    phi__buf_text(out, ",\"additionalModelRequestFields\":");
-    from = out->len;
-    if (phi__bedrock_is_claude(e)) {
-        phi__anthropic_put_thinking(e, plan);
-        phi__anthropic_put_config(e, plan, false);
-        if (plan->budget > 0 && plan->claude.version >= 400)
-            phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
-    } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
-               ask->thinking != PHI_THINKING_OFF)
-        phi__buf_text(out, ask->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
-                           : ask->thinking == PHI_THINKING_MEDIUM
-                               ? ",\"reasoning_effort\":\"medium\""
-                               : ",\"reasoning_effort\":\"low\"");
-    if (out->failed) return;
-    if (out->len == from) { /* nothing to say */
-        out->len = before;
-        return;
-    }
-    out->at[from] = '{'; /* in place of the first comma */
-    phi__buf_char(out, '}');
-}
-
-static phi__anthropic_plan phi__bedrock_plan(const phi__encoder *e) {
-    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
-    if (phi__bedrock_is_claude(e)) return plan;
-    memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
-    plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
-    if (plan.max_tokens == 0) plan.max_tokens = 8192;
-    return plan;
-}
-
-/* The schema is a text in the text. */
-static void phi__bedrock_put_format(phi__encoder *e) {
-    const phi_format *format = &e->ask->format;
-    phi__buf *out = &e->scratch;
-    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
-    phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
-                       "\"structure\":{\"jsonSchema\":{");
-    phi__render_member(out, "schema", phi_str_of(format->schema));
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, "}}}}");
-}
-
-static void phi__bedrock_head(phi__encoder *e) {
-    const phi__ask *ask = e->ask;
-    phi__anthropic_plan plan = phi__bedrock_plan(e);
-    phi__buf *out = &e->scratch;
-    phi__buf_clear(out);
-    phi__buf_char(out, '{');
-    if (!phi__render_blank(ask->system_prompt)) {
-        phi__buf_text(out, "\"system\":[{");
-        phi__render_member(out, "text", ask->system_prompt);
-        phi__buf_char(out, '}');
-        if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, PHI__BEDROCK_MARK);
-        phi__buf_text(out, "],");
-    }
-    phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
-    phi__buf_u64(out, plan.max_tokens);
-    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
-        phi__buf_text(out, ",\"temperature\":");
-        phi__json_put_double(out, ask->temperature);
-    }
-    phi__buf_char(out, '}');
-    phi__bedrock_put_format(e);
-    phi__bedrock_put_fields(e, &plan);
-    phi__buf_text(out, ",\"messages\":[");
-    phi__encode_scratch(e);
-}
-
-static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
-    phi__buf *out = &e->scratch;
-    bool strict;
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"toolSpec\":{\"name\":");
-    phi__json_put_str(out, tool->name);
-    if (!phi__render_blank(tool->description))
-        phi__render_member(out, "description", tool->description);
-    phi__buf_text(out, ",\"inputSchema\":{\"json\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
-    phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
-}
-
-/* There is no choice "none". "auto" is the default, and only some models know the field. */
-static void phi__bedrock_put_choice(phi__encoder *e) {
-    phi__anthropic_plan plan = phi__bedrock_plan(e);
-    if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
-        !plan.claude.no_forced_tool)
-        phi__buf_text(&e->scratch, e->ask->respond_only
-                                       ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
-                                         "\"}}"
-                                       : ",\"toolChoice\":{\"any\":{}}");
-    else if (phi__bedrock_is_claude(e))
-        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
-}
-
-/* A history with calls is refused without tools: where there are none any more, one stands for them. */
-static void phi__bedrock_put_tools(phi__encoder *e) {
-    static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
-    const phi__ask *ask = e->ask;
-    phi__tool_view none;
-    size_t i;
-    if (!e->had_calls && (ask->tool_count == 0 || ask->tool_choice == PHI_TOOL_CHOICE_NONE)) return;
-    phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
-    for (i = 0; i < ask->tool_count; i++) {
-        if (i > 0) phi__buf_char(&e->scratch, ',');
-        phi__bedrock_put_tool(e, &ask->tools[i]);
-    }
-    if (ask->tool_count == 0) {
-        memset(&none, 0, sizeof none);
-        none.name = PHI__LIT(name);
-        none.description = PHI__LIT(words);
-        phi__bedrock_put_tool(e, &none);
-    }
-    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
-    phi__buf_char(&e->scratch, ']');
-    if (ask->tool_count > 0) phi__bedrock_put_choice(e);
-    phi__buf_char(&e->scratch, '}');
-}
-
-static void phi__bedrock_tail(phi__encoder *e) {
-    phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, e->open_role != (phi_role)0 ? "]}]" : "]");
-    e->open_role = (phi_role)0;
-    phi__bedrock_put_tools(e);
-    phi__buf_char(&e->scratch, '}');
-    phi__encode_scratch(e);
-    if (phi__bedrock_marks(e, PHI__MARK_MESSAGES)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
-}
-
-/* ---- where to, and who ---- */
-
-static void phi__bedrock_put_id(phi__buf *out, phi_str id) {
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        char c = id.at[i];
-        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-            c == '-' || c == '_' || c == '.' || c == '~')
-            phi__buf_char(out, c);
-        else
-            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
-    }
-}
-
-/* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
-static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
-    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
-    size_t first = phi__str_find(key, 0, ":"), second;
-    if (first == SIZE_MAX) return false;
-    second = phi__str_find(key, first + 1, ":");
-    s->access_key = phi__str(key.at, first);
-    s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
-    if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
-    return true;
-}
-
-static void phi__bedrock_address(phi__encoder *e) {
-    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key)), path;
-    phi__sigv4 keys;
-    memset(&keys, 0, sizeof keys);
-    phi__buf_clear(&e->scratch);
-    phi__buf_text(&e->scratch, "/model/");
-    phi__bedrock_put_id(&e->scratch, phi_str_of(e->ask->model->id));
-    phi__buf_text(&e->scratch, "/converse-stream");
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
-        e->failed = true;
-        return;
-    }
-    phi__encode_url(e, "", false, path.at);
-    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
-    phi__encode_header(e, "accept", PHI__LIT("application/vnd.amazon.eventstream"));
-    if (key.len > 0 && !phi__bedrock_keys(e, &keys)) {
-        phi__buf_text(&e->scratch, "Bearer ");
-        phi__buf_add_str(&e->scratch, key);
-        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-        phi__buf_clear(&e->scratch);
-    }
-    phi__encode_model_headers(e);
-}
-
-/* Host and path of a url; the host as the Host header has it, without a port that goes without saying. */
-static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
-    size_t from = phi__str_find(url, 0, "://"), slash, at;
-    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
-    from = from == SIZE_MAX ? 0 : from + 3;
-    slash = phi__str_find(url, from, "/");
-    if (slash == SIZE_MAX) slash = url.len;
-    s->path = phi__str(url.at + slash, url.len - slash);
-    at = phi__str_find(s->path, 0, "?");
-    if (at != SIZE_MAX) s->path.len = at;
-    s->host = phi__str(url.at + from, slash - from);
-    at = phi__str_find(s->host, 0, "@");
-    if (at != SIZE_MAX) s->host = phi__str(s->host.at + at + 1, s->host.len - at - 1);
-    at = phi__str_find(s->host, 0, port);
-    if (at != SIZE_MAX && at + strlen(port) == s->host.len) s->host.len = at;
-}
-
-/* What stands between `from` and the next `end`; false: nothing. */
-static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
-    size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
-    if (to == SIZE_MAX || to == from) return false;
-    *out = phi__str(s.at + from, to - from);
-    return true;
-}
-
-/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of "arn:aws:bedrock:eu-west-1:...". */
-static phi_str phi__bedrock_region(phi_str host, phi_str id) {
-    phi_str region;
-    size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
-    if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
-        phi__bedrock_between(host, at + 1, ".", &region))
-        return region;
-    if (phi__str_starts(id, "arn:")) {
-        for (i = 0; i < 3 && colon != SIZE_MAX; i++) {
-            colon = phi__str_find(id, colon, ":");
-            if (colon != SIZE_MAX) colon++;
-        }
-        if (colon != SIZE_MAX && phi__bedrock_between(id, colon, ":", &region)) return region;
-    }
-    return PHI__LIT("us-east-1");
-}
-
-static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
-    phi__sigv4 s;
-    phi__sigv4_words words;
-    size_t i;
-    memset(&s, 0, sizeof s);
-    if (!phi__bedrock_keys(e, &s)) return;
-    s.method = e->request.method;
-    phi__bedrock_split(e->request.url, &s);
-    s.region = phi__bedrock_region(s.host, phi_str_of(e->ask->model->id));
-    for (i = 0; i < e->header_count; i++)
-        if (phi__str_is_nocase(e->headers[i].name, "content-type"))
-            s.content_type = e->headers[i].value;
-    s.wall_ms = signing->wall_ms;
-    s.body_sha256 = signing->body_sha256;
-    phi__buf_clear(&e->scratch);
-    phi__sigv4_sign(&s, &words, &e->scratch);
-    if (e->scratch.failed) e->failed = true;
-    phi__encode_header(e, "x-amz-date", phi_str_of(words.date));
-    phi__encode_header(e, "x-amz-content-sha256", phi_str_of(words.content));
-    if (s.token.len > 0) phi__encode_header(e, "x-amz-security-token", s.token);
-    phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
-    phi__buf_free(&e->scratch); /* the encoder was freed before */
-    e->request.headers = e->headers;
-    e->request.header_count = e->header_count;
-}
-
-/* ---- the codec ---- */
-
-PHI__FN const phi__codec *phi__bedrock_codec(void) {
-    static const phi__codec codec = {
-        PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state), phi__bedrock_head,
-        phi__bedrock_item,    phi__bedrock_tail,          phi__bedrock_address,
-        phi__bedrock_missing, phi__bedrock_after_results, phi__bedrock_event,
-        phi__bedrock_end,     phi__bedrock_whole,         true,
-        phi__bedrock_sign};
-    return &codec;
-}
-#undef PHI__BEDROCK_MARK
-#undef PHI__BEDROCK_MARK_INSIDE
-
-/* ---- src/wire/bedrock_stream.c ---- */
-
-/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of JSON,
-   to a message.
-
-   Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
-   the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
-
-
-#define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
-/* What an event may hold, as it stands in its text. */
-typedef struct phi__bdr_event {
-    int64_t index;
-    phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
-    phi__json_text id, name;                                    /* of a tool use that starts */
-    bool starts_tool;
-    phi__json_text stop_reason;
-    phi_str usage; /* raw JSON */
-} phi__bdr_event;
-
-static void phi__bdr_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-/* ---- reading an event ---- */
-
-/* In a whole answer text and signature are one level deeper: `may_nest`. */
-static void phi__bdr_read_reasoning(phi__json_cursor *c, phi__bdr_event *ev, bool may_nest) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "text"))
-            phi__json_take_text(c, &ev->reasoning);
-        else if (PHI__BDR_IS(key, "signature"))
-            phi__json_take_text(c, &ev->signature);
-        else if (PHI__BDR_IS(key, "redactedContent"))
-            phi__json_take_text(c, &ev->redacted);
-        else if (may_nest && PHI__BDR_IS(key, "reasoningText"))
-            phi__bdr_read_reasoning(c, ev, false);
-        else
-            phi__json_skip(c);
-    }
-}
-
-/* The arguments are a string in a delta, and an object in a whole answer. */
-static void phi__bdr_read_tool(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "toolUseId"))
-            phi__json_take_text(c, &ev->id);
-        else if (PHI__BDR_IS(key, "name"))
-            phi__json_take_text(c, &ev->name);
-        else if (PHI__BDR_IS(key, "input") && phi__json_peek(c) == PHI_JSON_OBJECT)
-            phi__json_take_raw(c, object);
-        else if (PHI__BDR_IS(key, "input"))
-            phi__json_take_text(c, &ev->input);
-        else
-            phi__json_skip(c);
-    }
-    ev->starts_tool = true;
-}
-
-/* A delta, the start of a block, or a block of a whole answer: they look alike. */
-static void phi__bdr_read_block(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "text"))
-            phi__json_take_text(c, &ev->text);
-        else if (PHI__BDR_IS(key, "toolUse"))
-            phi__bdr_read_tool(c, ev, object);
-        else if (PHI__BDR_IS(key, "reasoningContent"))
-            phi__bdr_read_reasoning(c, ev, true);
-        else
-            phi__json_skip(c);
-    }
-}
-
-static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str object;
-    memset(ev, 0, sizeof *ev);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__BDR_IS(key, "contentBlockIndex"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__BDR_IS(key, "delta") || PHI__BDR_IS(key, "start"))
-            phi__bdr_read_block(&c, ev, &object);
-        else if (PHI__BDR_IS(key, "stopReason"))
-            phi__json_take_text(&c, &ev->stop_reason);
-        else if (PHI__BDR_IS(key, "usage")) {
-            if (!phi__json_take_raw(&c, &ev->usage)) ev->usage.len = 0;
-        } else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
-}
-
-/* ---- parts ---- */
-
-static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__BDR_IS(key, "inputTokens"))
-            phi__json_take_u64(&c, &a->usage.input);
-        else if (PHI__BDR_IS(key, "outputTokens"))
-            phi__json_take_u64(&c, &a->usage.output);
-        else if (PHI__BDR_IS(key, "cacheReadInputTokens"))
-            phi__json_take_u64(&c, &a->usage.cache_read);
-        else if (PHI__BDR_IS(key, "cacheWriteInputTokens"))
-            phi__json_take_u64(&c, &a->usage.cache_write);
-        else
-            phi__json_skip(&c);
-    }
-}
-
-static phi_stop_reason phi__bdr_stop_of(phi_str word) {
-    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
-        return PHI_STOP_REASON_STOP;
-    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
-    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
-        return PHI_STOP_REASON_LENGTH;
-    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered"))
-        return PHI_STOP_REASON_GUARD_RAIL;
-    return PHI_STOP_REASON_ERROR;
-}
-
-static bool phi__bdr_calls_open(const phi__assembly *a) {
-    size_t i;
-    for (i = 0; i < a->count; i++)
-        if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
-    return false;
-}
-
-/* With a call that is still open it is no end: that one was cut. */
-static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
-    if (reason.at == NULL) return;
-    phi__bdr_put(a, &a->raw_stop_reason, reason);
-    st->got_stop = true;
-    a->terminal = !phi__bdr_calls_open(a);
-    a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
-}
-
-/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
-   is not read, and the usage comes behind the reason. */
-static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
-    phi_str word = phi__buf_str(&a->raw_stop_reason);
-    st->settled = a->terminal = a->last = true;
-    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
-        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
-    else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
-        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_starts(word, "malformed_"), word);
-}
-
-/* ---- blocks ---- */
-
-static size_t phi__bdr_find(const phi__assembly *a, int64_t index) {
-    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
-    return phi__assembly_find(a, index);
-}
-
-static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
-    size_t block = phi__bdr_find(a, index);
-    if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
-    return phi__assembly_open(a, kind, index);
-}
-
-static void phi__bdr_add(phi__assembly *a, size_t block, phi__json_text text) {
-    if (text.len > 0) phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
-static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
-    phi__draft *d;
-    if (text.at == NULL || block == SIZE_MAX) return;
-    d = &a->drafts[block];
-    if (redacted) d->redacted = true;
-    if (text.len > 0) phi__json_unescape(&d->signature, text);
-    if (d->signature.failed) a->no_memory = true;
-}
-
-static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
-    size_t block;
-    if (ev->text.at != NULL)
-        phi__bdr_add(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
-    if (ev->input.len > 0) { /* of a call that has started */
-        block = phi__bdr_find(a, ev->index);
-        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__bdr_add(a, block, ev->input);
-    }
-    if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
-    block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
-    phi__bdr_add(a, block, ev->reasoning);
-    phi__bdr_sign(a, block, ev->signature, false);
-    phi__bdr_sign(a, block, ev->redacted, true);
-}
-
-static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
-    size_t block;
-    if (!ev->starts_tool) return SIZE_MAX;
-    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
-    if (block == SIZE_MAX) return block;
-    phi__bdr_put(a, &a->drafts[block].id, ev->id);
-    phi__bdr_put(a, &a->drafts[block].name, ev->name);
-    return block;
-}
-
-/* ---- trouble ---- */
-
-static int phi__bdr_status(phi_str type) {
-    static const struct phi__bdr_statuses {
-        const char *type;
-        int status;
-    } table[] = {{"throttlingException", 429},
-                 {"modelNotReadyException", 429},
-                 {"serviceQuotaExceededException", 429},
-                 {"internalServerException", 500},
-                 {"internalFailure", 500},
-                 {"serviceUnavailableException", 503},
-                 {"serviceUnavailable", 503},
-                 {"modelStreamErrorException", 424},
-                 {"modelErrorException", 424},
-                 {"modelTimeoutException", 408},
-                 {"validationException", 400},
-                 {"conflictException", 409},
-                 {"resourceNotFoundException", 404},
-                 {"accessDeniedException", 403},
-                 {"expiredTokenException", 403},
-                 {"unrecognizedClientException", 403}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
-    return 0;
-}
-
-/* An exception's JSON, or an error's bare words, as an HTTP error of its type would be. */
-static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
-    phi_arena_mark mark = phi_arena_save(&a->scratch);
-    phi__buf header, body;
-    phi_failure failure;
-    phi__buf_init(&header, a->memory);
-    phi__buf_init(&body, a->memory);
-    phi__buf_text(&header, "x-amzn-errortype: ");
-    phi__buf_add_str(&header, type);
-    if (data.len > 0 && data.at[0] == '{')
-        phi__buf_add_str(&body, data);
-    else if (data.len > 0) {
-        phi__buf_text(&body, "{\"message\":");
-        phi__json_put_str(&body, data);
-        phi__buf_char(&body, '}');
-    }
-    if (header.failed || body.failed)
-        a->no_memory = true;
-    else {
-        phi__classify(NULL, phi__bdr_status(type), phi__buf_str(&header), phi__buf_str(&body),
-                      &a->scratch, &failure);
-        failure.http_status = 0; /* it came inside of an answer */
-        phi__assembly_fail_with(a, &failure);
-    }
-    phi__buf_free(&header);
-    phi__buf_free(&body);
-    phi_arena_reset(&a->scratch, mark);
-}
-
-static void phi__bdr_bad(phi__assembly *a) {
-    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                       PHI__LIT("the server sent an event that is not JSON"));
-}
-
-/* ---- events ---- */
-
-typedef enum phi__bdr_kind {
-    PHI__BDR_UNKNOWN,
-    PHI__BDR_MESSAGE_START,
-    PHI__BDR_BLOCK_START,
-    PHI__BDR_BLOCK_DELTA,
-    PHI__BDR_BLOCK_STOP,
-    PHI__BDR_MESSAGE_STOP,
-    PHI__BDR_METADATA
-} phi__bdr_kind;
-
-static phi__bdr_kind phi__bdr_kind_of(phi_str name) {
-    static const struct phi__bdr_names {
-        const char *name;
-        phi__bdr_kind kind;
-    } table[] = {
-        {"contentBlockDelta", PHI__BDR_BLOCK_DELTA}, {"contentBlockStart", PHI__BDR_BLOCK_START},
-        {"contentBlockStop", PHI__BDR_BLOCK_STOP},   {"messageStart", PHI__BDR_MESSAGE_START},
-        {"messageStop", PHI__BDR_MESSAGE_STOP},      {"metadata", PHI__BDR_METADATA}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(table); i++)
-        if (phi__str_is(name, table[i].name)) return table[i].kind;
-    return PHI__BDR_UNKNOWN;
-}
-
-static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_kind kind,
-                           const phi__bdr_event *ev) {
-    switch (kind) {
-    case PHI__BDR_BLOCK_DELTA: phi__bdr_delta(a, ev); break;
-    case PHI__BDR_BLOCK_START: (void)phi__bdr_start(a, ev); break;
-    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__bdr_find(a, ev->index)); break;
-    case PHI__BDR_MESSAGE_STOP: phi__bdr_stop(st, a, ev->stop_reason); break;
-    case PHI__BDR_METADATA:
-        phi__bdr_usage(a, ev->usage);
-        st->got_usage = true;
-        break;
-    case PHI__BDR_MESSAGE_START:
-    case PHI__BDR_UNKNOWN: break;
-    }
-    if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
-}
-
-/* Of an event whose name is not known, and of messageStart, the payload is not looked at: it may be
-   empty, or no JSON. */
-static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
-    phi__bdr_kind kind = phi__bdr_kind_of(name);
-    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
-    phi__bdr_event ev;
-    if (kind == PHI__BDR_UNKNOWN) return;
-    st->heard = true;
-    if (late && kind != PHI__BDR_METADATA) return;
-    if (kind == PHI__BDR_MESSAGE_START)
-        phi__assembly_start(a);
-    else if (phi__bdr_read(&ev, data))
-        phi__bdr_apply(st, a, kind, &ev);
-    else if (!late)
-        phi__bdr_bad(a);
-}
-
-static bool phi__bdr_ends(phi_str s, const char *end) {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
-}
-
-/* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
-static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str name, inner;
-    bool late = st->got_stop;
-    phi__json_cursor_init(&c, data);
-    if (phi__json_enter_object(&c))
-        while (phi__json_next_key(&c, &key)) {
-            name = phi__str(key.at, key.len);
-            if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
-            if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
-                if (!late) phi__classify_event(a, data);
-                return;
-            }
-            if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
-                phi__json_skip(&c);
-            else if (phi__bdr_ends(name, "Exception")) {
-                if (!late) phi__bdr_trouble(a, name, inner);
-            } else
-                phi__bdr_take(st, a, name, inner);
-        }
-    if (!late && !phi__json_cursor_done(&c)) phi__bdr_bad(a);
-}
-
-/* ---- a whole answer ---- */
-
-static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
-    phi__bdr_event ev;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
-        phi_str object = {NULL, 0};
-        size_t block;
-        memset(&ev, 0, sizeof ev);
-        phi__bdr_read_block(c, &ev, &object);
-        ev.index = (int64_t)a->count;
-        block = phi__bdr_start(a, &ev);
-        if (block != SIZE_MAX)
-            phi__assembly_add(a, block, object);
-        else
-            phi__bdr_delta(a, &ev);
-        phi__assembly_close(a, phi__bdr_find(a, ev.index));
-    }
-}
-
-/* What Converse answers where nothing is streamed; false: it is something else. */
-static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
-    phi_json_found content, found;
-    phi__json_cursor c;
-    phi__json_text stop = {NULL, 0, false};
-    if (phi_json_find(body, "output.message.content", &content) != PHI_OK) return false;
-    phi__assembly_start(a);
-    phi__json_cursor_init(&c, content.raw);
-    phi__bdr_content(a, &c);
-    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bdr_usage(a, found.raw);
-    if (phi_json_find(body, "stopReason", &found) == PHI_OK && found.type == PHI_JSON_STRING) {
-        stop.at = found.raw.at;
-        stop.len = found.raw.len;
-        stop.escaped = found.escaped;
-    }
-    phi__bdr_stop(st, a, stop);
-    st->heard = true;
-    return true;
-}
-
-/* ---- for the codec ---- */
-
-PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
-    phi__bedrock_state *st = (phi__bedrock_state *)state;
-    if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
-    if (name.len > 0 && name.at[0] == '!') {
-        if (!st->got_stop) phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
-    } else if (name.len == 0)
-        phi__bdr_line(st, a, data);
-    else
-        phi__bdr_take(st, a, name, data);
-}
-
-PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
-    phi__bedrock_state *st = (phi__bedrock_state *)state;
-    if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
-    if (st->got_stop && !phi__bdr_calls_open(a))
-        phi__bdr_settle(st, a); /* only the usage is missing */
-    else
-        phi__classify_truncated(a, st->heard);
-}
-
-/* One JSON answer, or lines that came under the name of one. */
-PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
-    phi__bedrock_state *st = (phi__bedrock_state *)state;
-    phi__frames lines;
-    phi__frame line;
-    body = phi__str_trim(body);
-    if (!phi__bdr_answer(st, a, body)) {
-        phi__frames_init(&lines, a->memory, 0);
-        phi__frames_feed(&lines, body.at, body.len);
-        while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
-            phi__bedrock_event(st, a, line.name, line.payload);
-        phi__frames_free(&lines);
-    }
-    if (st->heard)
-        phi__bedrock_end(state, a);
-    else if (a->failure.kind == PHI_FAILURE_NONE)
-        phi__classify_body(a, body);
-}
-#undef PHI__BDR_IS
 
 /* ---- src/wire/classify.c ---- */
 
@@ -20634,99 +18709,67 @@ PHI_API bool phi_message_is_overflow(const phi_message *message) {
 #undef PHI__FAULT_ANY
 #undef PHI__FAULT_NUMBER_MOST
 
-/* ---- src/wire/claude.c ---- */
+/* ---- src/wire/codec.c ---- */
 
-/* claude.c - the table of Claude models; wire.md part 2, as of November 2026. */
+/* codec.c - the table of protocols, and who minted a message. */
 
-typedef struct phi__claude_row {
-    const char *family; /* "" for all */
-    uint32_t from, to;  /* versions, both included */
-    phi__claude is;     /* version is filled in */
-} phi__claude_row;
 
-/* The first row that fits decides. */
-static const phi__claude_row phi__claude_rows[] = {
-    {"fable", 500, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
-    {"opus", 505, 505, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
-    {"sonnet", 505, 505, {0, true, true, false, PHI__CLAUDE_OFF_BETWEEN, 128000}},
-    {"", 500, 9999, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000}},
-    {"", 407, 499, {0, true, true, false, PHI__CLAUDE_OFF_OMIT, 128000}},
-    {"", 406, 406, {0, true, false, false, PHI__CLAUDE_OFF_OMIT, 128000}},
-    {"opus", 400, 401, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 32000}},
-    {"", 307, 405, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 64000}},
-    {"", 305, 306, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 8192}},
-    {"", 1, 304, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 4096}},
-};
+enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
 
-static bool phi__claude_digit(phi_str s, size_t at) {
-    return at < s.len && s.at[at] >= '0' && s.at[at] <= '9';
+PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {
+    size_t i;
+    for (i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)
+        if (phi__str_is_nocase(protocol, names[i])) return true;
+    return false;
 }
 
-/* A number of one or two digits at *at, which moves on; a longer one is a date and no version. */
-static bool phi__claude_number(phi_str s, size_t *at, uint32_t *out) {
-    size_t i = *at;
-    uint32_t n = 0;
-    while (phi__claude_digit(s, i) && i - *at < 3) n = n * 10 + (uint32_t)(s.at[i++] - '0');
-    if (i == *at || i - *at > 2) return false;
-    *at = i;
-    *out = n;
-    return true;
+PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_str protocol) {
+    for (; rows->codec != NULL; rows++)
+        if (phi__codec_is(rows->names, protocol)) return rows;
+    return NULL;
 }
 
-/* The version in "4-6-20260101", "3-7-sonnet", "4.5" or "4". */
-static uint32_t phi__claude_version(phi_str s) {
-    uint32_t major = 0, minor = 0;
-    size_t at = 0;
-    if (!phi__claude_number(s, &at, &major)) return 0;
-    if (at < s.len && (s.at[at] == '-' || s.at[at] == '.')) {
-        at++;
-        if (!phi__claude_number(s, &at, &minor)) minor = 0;
+PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol) {
+    const phi__codec_row *row = phi__codec_row_of(rows, protocol);
+    return row != NULL ? row->codec() : NULL;
+}
+
+/* Names of protocols are the same in whatever case. */
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
+    char name[PHI__CODEC_NAME_MOST];
+    uint64_t hash;
+    size_t i;
+    if (model.len == 0 || provider.len == 0 || protocol.len == 0) return 0;
+    for (i = 0; i < protocol.len && i < sizeof name; i++) {
+        char c = protocol.at[i];
+        name[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
     }
-    return major * 100 + minor;
+    hash = phi__hash(phi__str(name, i), protocol.len);
+    hash = phi__hash(provider, hash);
+    hash = phi__hash(model, hash);
+    return hash != 0 ? hash : 1;
 }
 
-PHI__FN phi__claude phi__claude_of(phi_str id) {
-    phi__claude out;
-    phi_str rest, family;
-    size_t at = phi__str_find(id, 0, "claude-"), i;
-    uint32_t version;
-    memset(&out, 0, sizeof out);
-    if (at == SIZE_MAX) return out;
-    rest = phi__str(id.at + at + 7, id.len - at - 7);
-    family = rest;
-    if (phi__claude_digit(rest, 0)) { /* the old order: claude-3-7-sonnet */
-        version = phi__claude_version(rest);
-        family.len = 0;
-    } else {
-        size_t dash = phi__str_find(rest, 0, "-");
-        if (dash == SIZE_MAX) return out;
-        family.len = dash;
-        version = phi__claude_version(phi__str(rest.at + dash + 1, rest.len - dash - 1));
-    }
-    for (i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
-        const phi__claude_row *row = &phi__claude_rows[i];
-        if (row->family[0] != '\0' && !phi__str_is(family, row->family)) continue;
-        if (version < row->from || version > row->to) continue;
-        out = row->is;
-        out.version = version;
-        return out;
-    }
-    return out;
+PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
+                             uint64_t out[PHI__CODEC_NAMES]) {
+    size_t i;
+    for (i = 0; i < PHI__CODEC_NAMES; i++)
+        out[i] = phi__origin_of(model, provider, phi_str_of(codec->names[i]));
 }
 
-/* ---- src/wire/encoder.c ---- */
+PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin) {
+    size_t i;
+    for (i = 0; i < PHI__CODEC_NAMES; i++)
+        if (origins[i] == origin) return origin != 0;
+    return false;
+}
 
-/* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
+/* ---- src/wire/encode.c ---- */
 
-   What a provider would refuse is repaired here, in what is sent and not in the log: a result
-   without its call, or a second one, is left out; a call without a result gets one before the next
-   message. */
-
-
-enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
+/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its headers. */
 
 /* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
-static void *phi__encoder_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
+static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
     size_t now = *cap == 0 ? 32 : *cap * 2;
     void *out;
     if (count < *cap) return old;
@@ -20739,6 +18782,211 @@ static void *phi__encoder_grow(phi__encoder *e, void *old, size_t count, size_t 
     *cap = now;
     return out;
 }
+
+/* ---- pieces ---- */
+
+PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json) {
+    phi__piece *pieces;
+    if (json.len == 0 || e->failed) return;
+    pieces = (phi__piece *)phi__encode_grow(e, e->pieces, e->count, &e->cap, sizeof *pieces);
+    if (pieces == NULL) return;
+    e->pieces = pieces;
+    pieces[e->count].at = json.at;
+    pieces[e->count].len = json.len;
+    pieces[e->count].start = 0;
+    e->count++;
+}
+
+PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal) {
+    phi__encode_piece(e, phi_str_of(literal));
+}
+
+PHI__FN void phi__encode_scratch(phi__encoder *e) {
+    phi_str copy;
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &copy))
+        e->failed = true;
+    else
+        phi__encode_piece(e, copy);
+    phi__buf_clear(&e->scratch);
+}
+
+PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json) {
+    phi__rendered **list = e->ask->items[item].rendered;
+    const phi__rendered *r = list != NULL ? *list : e->last_item == item ? &e->last : NULL;
+    for (; r != NULL; r = r->next) {
+        if (r->form != form || r->block != block) continue;
+        *json = r->json;
+        return true;
+    }
+    phi__buf_clear(&e->scratch);
+    e->fill.count = 0;
+    return false;
+}
+
+/* Beside its message, or, where that keeps none, until the next one. */
+PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                               phi_str json) {
+    const phi__item *kept = &e->ask->items[item];
+    phi__rendered *r = &e->last;
+    if (kept->rendered != NULL) {
+        r = (phi__rendered *)phi_arena_alloc(kept->arena, sizeof *r);
+        if (r == NULL) {
+            e->failed = true;
+            return;
+        }
+    }
+    r->form = form;
+    r->block = block;
+    r->json = json;
+    r->next = NULL;
+    e->last_item = item;
+    if (kept->rendered == NULL) return;
+    r->next = *kept->rendered;
+    *kept->rendered = r;
+}
+
+PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
+                              phi_str *json) {
+    const phi__item *kept = &e->ask->items[item];
+    phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    if (e->scratch.failed) e->failed = true;
+    if (!e->failed && e->fill.count > 0) {
+        phi__fill_begin(e, item, block, form);
+        return false;
+    }
+    if (!e->failed && !phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
+    phi__buf_clear(&e->scratch);
+    if (!e->failed) phi__encode_store(e, item, block, form, *json);
+    if (e->failed)
+        phi_arena_reset(arena, mark);
+    else
+        e->fresh += json->len;
+    return !e->failed;
+}
+
+PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
+    size_t at = e->mark_piece, i;
+    phi__piece *pieces;
+    phi_str end;
+    if (at == SIZE_MAX || e->failed) return;
+    end = phi__str(e->pieces[at].at + e->pieces[at].len - back, back);
+    phi__encode_glue(e, literal);
+    phi__encode_piece(e, end);
+    if (e->failed) return;
+    pieces = e->pieces;
+    pieces[at].len -= back;
+    for (i = e->count - 1; i > at + 2; i--) pieces[i] = pieces[i - 2];
+    pieces[at + 1].at = literal;
+    pieces[at + 1].len = strlen(literal);
+    pieces[at + 2].at = end.at;
+    pieces[at + 2].len = end.len;
+}
+
+/* ---- addresses ---- */
+
+/* Without control characters and blanks at the ends: a line break would end a header. */
+static bool phi__encode_clean(phi__encoder *e, phi_str from, phi_str *out) {
+    char *to = phi__arena_bytes(e->arena, phi__add(from.len, 1));
+    size_t i, n = 0;
+    if (to == NULL) return false;
+    from = phi__str_trim(from);
+    for (i = 0; i < from.len; i++)
+        if ((unsigned char)from.at[i] >= 0x20 && from.at[i] != 0x7f) to[n++] = from.at[i];
+    to[n] = '\0';
+    *out = phi__str(to, n);
+    return true;
+}
+
+static bool phi__encode_ends(phi_str s, const char *end) {
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
+}
+
+/* Whether a url is scheme and host only. */
+static bool phi__encode_bare(phi_str url) {
+    size_t at = phi__str_find(url, 0, "://");
+    return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
+}
+
+PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value) {
+    phi__header header, *headers;
+    size_t i;
+    if (e->failed) return;
+    if (!phi__encode_clean(e, phi_str_of(name), &header.name) ||
+        !phi__encode_clean(e, value, &header.value)) {
+        e->failed = true;
+        return;
+    }
+    if (header.name.len == 0) return;
+    for (i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, header.name.at)) {
+            e->headers[i] = header;
+            return;
+        }
+    headers = (phi__header *)phi__encode_grow(e, e->headers, e->header_count, &e->header_cap,
+                                              sizeof *headers);
+    if (headers == NULL) return;
+    e->headers = headers;
+    headers[e->header_count++] = header;
+}
+
+PHI__FN void phi__encode_model_headers(phi__encoder *e) {
+    const phi_model *model = e->ask->model;
+    size_t i;
+    for (i = 0; i < model->header_count; i++)
+        if (model->headers[i].name != NULL)
+            phi__encode_header(e, model->headers[i].name, phi_str_of(model->headers[i].value));
+}
+
+PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
+                             const char *path) {
+    phi_str base = phi__str_trim(phi_str_of(e->ask->model->base_url)), query = {NULL, 0};
+    size_t at = phi__str_find(base, 0, "?");
+    phi__buf *out = &e->scratch;
+    if (at != SIZE_MAX) {
+        query = phi__str(base.at + at, base.len - at);
+        base.len = at;
+    }
+    while (base.len > 0 && base.at[base.len - 1] == '/') base.len--;
+    phi__buf_clear(out);
+    phi__buf_add_str(out, base);
+    if (!phi__encode_ends(base, path)) {
+        if (only_bare ? phi__encode_bare(base) : !phi__encode_ends(base, version))
+            phi__buf_text(out, version);
+        phi__buf_text(out, path);
+    }
+    phi__buf_add_str(out, query);
+    if (out->failed || !phi__encode_clean(e, phi__buf_str(out), &e->request.url)) e->failed = true;
+    phi__buf_clear(out);
+}
+
+PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method) {
+    e->request.method = method;
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+    e->request.pieces = e->pieces;
+    e->request.piece_count = e->count;
+    phi__request_seal(&e->request);
+}
+
+PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body) {
+    if (!phi__encode_clean(e, url, &e->request.url) || !phi__encode_clean(e, method, &method))
+        e->failed = true;
+    phi__encode_piece(e, body);
+    if (!e->failed) phi__encode_seal(e, method);
+}
+
+/* ---- src/wire/encoder.c ---- */
+
+/* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
+
+   What a provider would refuse is repaired here, in what is sent and not in the log: a result
+   without its call, or a second one, is left out; a call without a result gets one before the next
+   message. */
+
+enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
 
 /* ---- calls and their results ---- */
 
@@ -20818,249 +19066,7 @@ static void phi__encoder_item(phi__encoder *e) {
         e->at++;
 }
 
-/* ---- addresses ---- */
-
-/* Without control characters and blanks at the ends: a line break would end a header. */
-static bool phi__encoder_clean(phi__encoder *e, phi_str from, phi_str *out) {
-    char *to = phi__arena_bytes(e->arena, phi__add(from.len, 1));
-    size_t i, n = 0;
-    if (to == NULL) return false;
-    from = phi__str_trim(from);
-    for (i = 0; i < from.len; i++)
-        if ((unsigned char)from.at[i] >= 0x20 && from.at[i] != 0x7f) to[n++] = from.at[i];
-    to[n] = '\0';
-    *out = phi__str(to, n);
-    return true;
-}
-
-static bool phi__encoder_ends(phi_str s, const char *end) {
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
-}
-
-/* Whether a url is scheme and host only. */
-static bool phi__encoder_bare(phi_str url) {
-    size_t at = phi__str_find(url, 0, "://");
-    return phi__str_find(url, at == SIZE_MAX ? 0 : at + 3, "/") == SIZE_MAX;
-}
-
-static void phi__encoder_seal(phi__encoder *e, phi_str method) {
-    e->request.method = method;
-    e->request.headers = e->headers;
-    e->request.header_count = e->header_count;
-    e->request.pieces = e->pieces;
-    e->request.piece_count = e->count;
-    phi__request_seal(&e->request);
-}
-
-/* ---- for codecs ---- */
-
-PHI__FN void phi__encode_piece(phi__encoder *e, phi_str json) {
-    phi__piece *pieces;
-    if (json.len == 0 || e->failed) return;
-    pieces = (phi__piece *)phi__encoder_grow(e, e->pieces, e->count, &e->cap, sizeof *pieces);
-    if (pieces == NULL) return;
-    e->pieces = pieces;
-    pieces[e->count].at = json.at;
-    pieces[e->count].len = json.len;
-    pieces[e->count].start = 0;
-    e->count++;
-}
-
-PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal) {
-    phi__encode_piece(e, phi_str_of(literal));
-}
-
-PHI__FN void phi__encode_scratch(phi__encoder *e) {
-    phi_str copy;
-    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &copy))
-        e->failed = true;
-    else
-        phi__encode_piece(e, copy);
-    phi__buf_clear(&e->scratch);
-}
-
-PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json) {
-    phi__rendered **list = e->ask->items[item].rendered;
-    const phi__rendered *r = list != NULL ? *list : e->last_item == item ? &e->last : NULL;
-    for (; r != NULL; r = r->next) {
-        if (r->form != form || r->block != block) continue;
-        *json = r->json;
-        return true;
-    }
-    phi__buf_clear(&e->scratch);
-    e->fill.count = 0;
-    return false;
-}
-
-PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64) {
-    phi__fill *f = &e->fill;
-    if (f->refuses || source.len <= PHI__FILL_LONG || f->count == PHI__FILL_HOLES) return false;
-    f->holes[f->count].offset = e->scratch.len;
-    f->holes[f->count].source = source;
-    f->holes[f->count].base64 = base64;
-    f->count++;
-    return true;
-}
-
-/* Beside its message, or, where that keeps none, until the next one. */
-PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                               phi_str json) {
-    const phi__item *kept = &e->ask->items[item];
-    phi__rendered *r = &e->last;
-    if (kept->rendered != NULL) {
-        r = (phi__rendered *)phi_arena_alloc(kept->arena, sizeof *r);
-        if (r == NULL) {
-            e->failed = true;
-            return;
-        }
-    }
-    r->form = form;
-    r->block = block;
-    r->json = json;
-    r->next = NULL;
-    e->last_item = item;
-    if (kept->rendered == NULL) return;
-    r->next = *kept->rendered;
-    *kept->rendered = r;
-}
-
-PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
-                              phi_str *json) {
-    const phi__item *kept = &e->ask->items[item];
-    phi_arena *arena = kept->rendered != NULL ? kept->arena : e->arena;
-    phi_arena_mark mark = phi_arena_save(arena);
-    if (e->scratch.failed) e->failed = true;
-    if (!e->failed && e->fill.count > 0) {
-        phi__fill_begin(e, item, block, form);
-        return false;
-    }
-    if (!e->failed && !phi__arena_str(arena, phi__buf_str(&e->scratch), json)) e->failed = true;
-    phi__buf_clear(&e->scratch);
-    if (!e->failed) phi__encode_store(e, item, block, form, *json);
-    if (e->failed)
-        phi_arena_reset(arena, mark);
-    else
-        e->fresh += json->len;
-    return !e->failed;
-}
-
-PHI__FN void phi__encode_mark(phi__encoder *e, size_t back, const char *literal) {
-    size_t at = e->mark_piece, i;
-    phi__piece *pieces;
-    phi_str end;
-    if (at == SIZE_MAX || e->failed) return;
-    end = phi__str(e->pieces[at].at + e->pieces[at].len - back, back);
-    phi__encode_glue(e, literal);
-    phi__encode_piece(e, end);
-    if (e->failed) return;
-    pieces = e->pieces;
-    pieces[at].len -= back;
-    for (i = e->count - 1; i > at + 2; i--) pieces[i] = pieces[i - 2];
-    pieces[at + 1].at = literal;
-    pieces[at + 1].len = strlen(literal);
-    pieces[at + 2].at = end.at;
-    pieces[at + 2].len = end.len;
-}
-
-PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value) {
-    phi__header header, *headers;
-    size_t i;
-    if (e->failed) return;
-    if (!phi__encoder_clean(e, phi_str_of(name), &header.name) ||
-        !phi__encoder_clean(e, value, &header.value)) {
-        e->failed = true;
-        return;
-    }
-    if (header.name.len == 0) return;
-    for (i = 0; i < e->header_count; i++)
-        if (phi__str_is_nocase(e->headers[i].name, header.name.at)) {
-            e->headers[i] = header;
-            return;
-        }
-    headers = (phi__header *)phi__encoder_grow(e, e->headers, e->header_count, &e->header_cap,
-                                               sizeof *headers);
-    if (headers == NULL) return;
-    e->headers = headers;
-    headers[e->header_count++] = header;
-}
-
-PHI__FN void phi__encode_model_headers(phi__encoder *e) {
-    const phi_model *model = e->ask->model;
-    size_t i;
-    for (i = 0; i < model->header_count; i++)
-        if (model->headers[i].name != NULL)
-            phi__encode_header(e, model->headers[i].name, phi_str_of(model->headers[i].value));
-}
-
-PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,
-                             const char *path) {
-    phi_str base = phi__str_trim(phi_str_of(e->ask->model->base_url)), query = {NULL, 0};
-    size_t at = phi__str_find(base, 0, "?");
-    phi__buf *out = &e->scratch;
-    if (at != SIZE_MAX) {
-        query = phi__str(base.at + at, base.len - at);
-        base.len = at;
-    }
-    while (base.len > 0 && base.at[base.len - 1] == '/') base.len--;
-    phi__buf_clear(out);
-    phi__buf_add_str(out, base);
-    if (!phi__encoder_ends(base, path)) {
-        if (only_bare ? phi__encoder_bare(base) : !phi__encoder_ends(base, version))
-            phi__buf_text(out, version);
-        phi__buf_text(out, path);
-    }
-    phi__buf_add_str(out, query);
-    if (out->failed || !phi__encoder_clean(e, phi__buf_str(out), &e->request.url)) e->failed = true;
-    phi__buf_clear(out);
-}
-
-PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body) {
-    if (!phi__encoder_clean(e, url, &e->request.url) || !phi__encoder_clean(e, method, &method))
-        e->failed = true;
-    phi__encode_piece(e, body);
-    if (!e->failed) phi__encoder_seal(e, method);
-}
-
 /* ---- for the loop ---- */
-
-PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
-    static const struct phi__codec_alias {
-        const char *name;
-        const phi__codec *(*codec)(void);
-    } aliases[] = {{PHI_PROTOCOL_ANTHROPIC, phi__anthropic_codec},
-                   {"anthropic", phi__anthropic_codec},
-                   {PHI_PROTOCOL_OPENAI_CHAT, phi__openai_chat_codec},
-                   {"open_ai_completions", phi__openai_chat_codec},
-                   {PHI_PROTOCOL_OPENAI_RESPONSES, phi__openai_responses_codec},
-                   {"open_ai_responses", phi__openai_responses_codec},
-                   {PHI_PROTOCOL_AZURE_RESPONSES, phi__azure_responses_codec},
-                   {"azure_open_ai_responses", phi__azure_responses_codec},
-                   {"openai", phi__openai_chat_codec},
-                   {PHI_PROTOCOL_GOOGLE, phi__gemini_codec},
-                   {"google", phi__gemini_codec},
-                   {PHI_PROTOCOL_VERTEX, phi__vertex_codec},
-                   {"vertex", phi__vertex_codec},
-                   {PHI_PROTOCOL_BEDROCK, phi__bedrock_codec},
-                   {"bedrock", phi__bedrock_codec}};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(aliases); i++)
-        if (phi__str_is_nocase(protocol, aliases[i].name)) return aliases[i].codec();
-    return NULL;
-}
-
-PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
-    const phi__codec *codec;
-    uint64_t hash;
-    if (model.len == 0 || provider.len == 0) return 0;
-    codec = phi__codec_find(protocol);
-    if (codec == NULL) return 0;
-    hash = phi__hash(phi_str_of(codec->protocol), 0);
-    hash = phi__hash(provider, hash);
-    hash = phi__hash(model, hash);
-    return hash != 0 ? hash : 1;
-}
 
 PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const phi__ask *ask,
                                 phi_arena *arena) {
@@ -21071,8 +19077,8 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
     e->calls_item = SIZE_MAX;
     e->mark_piece = SIZE_MAX;
     e->last_item = SIZE_MAX;
-    e->origin = phi__origin_of(phi_str_of(ask->model->id), phi_str_of(ask->model->provider),
-                               phi_str_of(ask->model->protocol));
+    phi__origins_of(codec, phi_str_of(ask->model->id), phi_str_of(ask->model->provider),
+                    e->origins);
     phi__buf_init(&e->scratch, arena->memory);
     phi__buf_init(&e->fill.slice, arena->memory);
 }
@@ -21084,11 +19090,20 @@ static void phi__encoder_room(phi__encoder *e) {
     if (e->pieces == NULL) e->failed = true;
 }
 
+/* A rendering with holes, as far as the units go; kept once it is whole. False: they are used up. */
+static bool phi__encoder_fill(phi__encoder *e, size_t *units) {
+    const phi__fill *f = &e->fill;
+    phi_str json;
+    if (!phi__fill_advance(e, units, &json)) return false;
+    if (!e->failed) phi__encode_store(e, f->item, f->block, f->form, json);
+    return true;
+}
+
 /* Items, as far as the units go; false: they are used up. */
 static bool phi__encoder_items(phi__encoder *e, size_t units) {
     while (!e->failed) {
         if (e->fill.going) {
-            if (!phi__fill_advance(e, &units)) return false;
+            if (!phi__encoder_fill(e, &units)) return false;
             if (!e->failed) phi__encoder_put(e);
             continue;
         }
@@ -21117,7 +19132,7 @@ PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units) {
     if (e->stage == PHI__ENCODER_TAIL && !e->failed) {
         phi__encoder_close_calls(e);
         e->codec->tail(e);
-        if (!e->failed) phi__encoder_seal(e, PHI__LIT("POST"));
+        if (!e->failed) phi__encode_seal(e, PHI__LIT("POST"));
         e->stage = PHI__ENCODER_DONE;
     }
     if (e->scratch.failed) e->failed = true;
@@ -21143,6 +19158,34 @@ PHI__FN void phi__encoder_free(phi__encoder *e) {
 /* fill.c - first the length of what the holes will hold, then the bytes. */
 
 
+/* ---- base64 ---- */
+
+static bool phi__fill_is_base64(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' ||
+           c == '/' || c == '=' || c == '-' || c == '_';
+}
+
+PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
+    char *to = phi__buf_reserve(out, data.len);
+    size_t i, n = 0;
+    if (to == NULL) return;
+    for (i = 0; i < data.len; i++)
+        if (phi__fill_is_base64(data.at[i])) to[n++] = data.at[i];
+    phi__buf_add_len(out, n);
+}
+
+/* ---- holes ---- */
+
+PHI__FN bool phi__fill_hole(phi__encoder *e, phi_str source, bool base64) {
+    phi__fill *f = &e->fill;
+    if (f->refuses || source.len <= PHI__FILL_LONG || f->count == PHI__FILL_HOLES) return false;
+    f->holes[f->count].offset = e->scratch.len;
+    f->holes[f->count].source = source;
+    f->holes[f->count].base64 = base64;
+    f->count++;
+    return true;
+}
+
 PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
     phi__fill *f = &e->fill;
     const phi__item *kept = &e->ask->items[item];
@@ -21166,7 +19209,7 @@ static bool phi__fill_slice(phi__encoder *e) {
         hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
     phi__buf_clear(&f->slice);
     if (hole->base64)
-        phi__render_base64_now(&f->slice, phi__str(rest.at, n));
+        phi__fill_base64(&f->slice, phi__str(rest.at, n));
     else
         phi__json_put_part(&f->slice, phi__str(rest.at, n));
     f->done += n;
@@ -21205,7 +19248,7 @@ static void phi__fill_write_scratch(phi__encoder *e) {
     phi__fill_write(f, e->scratch.at + from, to - from);
 }
 
-static void phi__fill_end(phi__encoder *e) {
+static phi_str phi__fill_end(phi__encoder *e) {
     phi__fill *f = &e->fill;
     phi_str json = phi__str(f->out, f->len);
     PHI_ASSERT(f->len == f->total);
@@ -21213,16 +19256,17 @@ static void phi__fill_end(phi__encoder *e) {
     f->going = false;
     f->count = 0;
     phi__buf_clear(&e->scratch);
-    phi__encode_store(e, f->item, f->block, f->form, json);
+    return json;
 }
 
-PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units) {
+PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
     phi__fill *f = &e->fill;
+    *json = phi__str(NULL, 0);
     while (!e->failed) {
         if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
         if (f->measured && f->done == 0) phi__fill_write_scratch(e);
         if (f->hole == f->count) {
-            phi__fill_end(e);
+            *json = phi__fill_end(e);
             break;
         }
         if (!phi__fill_slice(e)) break;
@@ -21248,11 +19292,9 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
 
 /* ---- src/wire/format.c ---- */
 
-/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only writes its field.
-
-   The rules are the providers' as of November 2026: Claude takes a schema from 4.5 on, in its strict form;
-   Gemini takes one beside tools from 3 on; what Chat servers take are quirks of the model. Where there is no
-   way, or the schema is more than the target takes, a tool stands in. wire.md parts 2 to 8. */
+/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says what it takes
+   (phi__codec_rules) and writes its field. Where there is no way, or the schema is more than the target takes, a
+   tool stands in. wire.md parts 2 to 8. */
 
 
 #include <stdio.h>
@@ -21263,18 +19305,8 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
 #define PHI__FORMAT_TOOL_LINE                                                                      \
     "Give your final answer by calling the tool " PHI_RESPOND_TOOL                                 \
     ", once and as the last thing you do; the arguments are the answer."
-#define PHI__FORMAT_OBJECT_LINE "Answer with one JSON object and nothing else."
 
-enum {
-    PHI__FORMAT_CLAUDE = 405, /* the first version that takes a schema */
-    PHI__FORMAT_WHY = 300     /* bytes of what is wrong with one */
-};
-
-typedef enum phi__format_way {
-    PHI__FORMAT_NATIVE,
-    PHI__FORMAT_BY_TOOL,
-    PHI__FORMAT_REFUSED
-} phi__format_way;
+enum { PHI__FORMAT_WHY = 300 }; /* bytes of what is wrong with a schema */
 
 /* ---- the schema ---- */
 
@@ -21297,63 +19329,9 @@ static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, co
     return status;
 }
 
-/* ---- who can do what ---- */
-
-static bool phi__format_is_claude(const phi__codec *codec) {
-    return codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
-}
-
-static bool phi__format_is_gemini(const phi__codec *codec) {
-    return codec == phi__gemini_codec() || codec == phi__vertex_codec();
-}
-
-static bool phi__format_thinks(const phi__ask *ask) {
-    return ask->model->reasoning && ask->thinking != PHI_THINKING_OFF;
-}
-
-static phi__format_way phi__format_chat_way(const phi__ask *ask) {
-    uint32_t quirks = ask->model->quirks;
-    if (ask->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
-        return PHI__FORMAT_BY_TOOL;
-    if (ask->tool_count > 0 && ask->tool_choice != PHI_TOOL_CHOICE_NONE &&
-        (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
-        return PHI__FORMAT_BY_TOOL;
-    if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__format_thinks(ask))
-        return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
-    return PHI__FORMAT_NATIVE;
-}
-
-static phi__format_way phi__format_way_of(const phi__codec *codec, const phi__ask *ask) {
-    if (codec == phi__openai_chat_codec()) return phi__format_chat_way(ask);
-    if (phi__format_is_gemini(codec))
-        return ask->tool_count > 0 && phi__gemini_version(ask->model) < 30 ? PHI__FORMAT_BY_TOOL
-                                                                           : PHI__FORMAT_NATIVE;
-    if (codec == phi__bedrock_codec() && !phi__bedrock_claude(ask->model))
-        return PHI__FORMAT_REFUSED;
-    if (phi__format_is_claude(codec) &&
-        (ask->format.kind != PHI_FORMAT_JSON_SCHEMA ||
-         phi__claude_of(phi_str_of(ask->model->id)).version < PHI__FORMAT_CLAUDE))
-        return PHI__FORMAT_BY_TOOL;
-    return PHI__FORMAT_NATIVE;
-}
-
-/* Whether a tool choice that forces a call is refused. */
-static bool phi__format_unforced(const phi__codec *codec, const phi__ask *ask) {
-    static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
-    size_t i;
-    if (phi__format_is_claude(codec)) {
-        phi__anthropic_plan plan = phi__anthropic_plan_of(ask);
-        return plan.thinks || plan.claude.no_forced_tool;
-    }
-    if (codec != phi__openai_chat_codec()) return false;
-    for (i = 0; i < PHI__COUNT(auto_only); i++)
-        if (phi__str_is(phi_str_of(ask->model->provider), auto_only[i])) return true;
-    return phi__format_thinks(ask);
-}
-
 /* ---- what is sent instead ---- */
 
-static bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
+PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
     phi__buf text;
     bool done;
     phi__buf_init(&text, arena->memory);
@@ -21369,7 +19347,7 @@ static bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
 
 static phi_status phi__format_by_tool(const phi__codec *codec, phi__ask *ask, phi_arena *arena) {
     size_t n = ask->tool_choice == PHI_TOOL_CHOICE_NONE ? 0 : ask->tool_count;
-    bool forced = !phi__format_unforced(codec, ask);
+    bool forced = codec->rules->unforced == NULL || !codec->rules->unforced(ask);
     phi__tool_view *tools =
         (phi__tool_view *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *tools));
     if (tools == NULL) return PHI_NO_MEMORY;
@@ -21391,31 +19369,14 @@ static phi_status phi__format_by_tool(const phi__codec *codec, phi__ask *ask, ph
     return PHI_NO_MEMORY;
 }
 
-/* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
-   in the way of a format that must stand alone. */
-static phi_status phi__format_chat(phi__ask *ask, phi_arena *arena) {
-    if (ask->tool_choice == PHI_TOOL_CHOICE_NONE &&
-        (ask->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
-        ask->tool_count = 0;
-    if (ask->format.kind != PHI_FORMAT_JSON_OBJECT) return PHI_OK;
-    if (phi__str_is(phi_str_of(ask->model->provider), "lm_studio")) {
-        ask->format.kind = PHI_FORMAT_JSON_SCHEMA;
-        ask->format.schema = "{\"type\":\"object\"}";
-    }
-    return phi__format_say(ask, arena, PHI__FORMAT_OBJECT_LINE) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* In the form that the target wants: Claude takes no other than its strict one. Google holds to any. */
+/* In the form that the target wants. */
 static phi_status phi__format_schema(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
                                      char *words, size_t words_size) {
     phi__strict_form form = phi__strict_form_of(codec, ask->model);
-    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA || phi__format_is_gemini(codec)) return PHI_OK;
-    if (phi__format_is_claude(codec))
-        form = PHI__STRICT_ANTHROPIC;
-    else if (!ask->format.strict)
-        return PHI_OK;
-    else if (form == PHI__STRICT_NONE)
-        form = PHI__STRICT_PLAIN; /* what every server takes */
+    phi__format_schema_rule rule = codec->rules->format_schema;
+    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA || rule == PHI__SCHEMA_AS_IS) return PHI_OK;
+    if (rule == PHI__SCHEMA_IF_STRICT && !ask->format.strict) return PHI_OK;
+    if (form == PHI__STRICT_NONE) form = PHI__STRICT_PLAIN; /* what every server takes */
     return phi__format_strict(arena, form, &ask->format.schema, words, words_size);
 }
 
@@ -21427,7 +19388,7 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi
     phi_status status = PHI_OK;
     if (words_size > 0) words[0] = '\0';
     if (ask->format.kind == PHI_FORMAT_TEXT) return PHI_OK;
-    way = phi__format_way_of(codec, ask);
+    way = codec->rules->format_way != NULL ? codec->rules->format_way(ask) : PHI__FORMAT_NATIVE;
     if (way == PHI__FORMAT_REFUSED) {
         (void)snprintf(words, words_size,
                        "SchemaMismatch: structured output is not available for the model %.200s",
@@ -21443,11 +19404,10 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi
     } else if (status != PHI_OK)
         return status;
     if (way == PHI__FORMAT_BY_TOOL) return phi__format_by_tool(codec, ask, arena);
-    return codec == phi__openai_chat_codec() ? phi__format_chat(ask, arena) : PHI_OK;
+    return codec->rules->format_fit != NULL ? codec->rules->format_fit(ask, arena) : PHI_OK;
 }
 #undef PHI__FORMAT_TOOL_WORDS
 #undef PHI__FORMAT_TOOL_LINE
-#undef PHI__FORMAT_OBJECT_LINE
 
 /* ---- src/wire/frames.c ---- */
 
@@ -21458,6 +19418,8 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi
    One that lies whole in the bytes fed is read where it is; one that was cut is put together first, as
    its bytes come, so that a length that lies takes no memory. */
 
+
+#ifndef PHI_NO_BEDROCK
 
 enum {
     PHI__FRAMES_HEAD = 12,
@@ -21700,10 +19662,4303 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
 PHI__FN bool phi__frames_cut(const phi__frames *frames) {
     return frames->held.len > frames->drop || frames->at != frames->end;
 }
+
+PHI__FN const phi__framing *phi__frames_framing(void) {
+    static const phi__framing framing = {phi__frames_init, phi__frames_free, phi__frames_feed,
+                                         phi__frames_next, phi__frames_cut};
+    return &framing;
+}
+
+#endif
 #undef PHI__FRAMES_IS
 #undef PHI__FRAMES_MOST
 
-/* ---- src/wire/gemini.c ---- */
+/* ---- src/wire/preflight.c ---- */
+
+/* preflight.c - what a provider would refuse, found before a byte is sent, in words that name the
+   place. It looks at the transcript as it is given; the encoder repairs some of this in what it
+   sends, so a complaint here means that whoever made the transcript should look. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+
+typedef struct phi__preflight_check {
+    const phi__codec *codec;
+    const phi__ask *ask;
+    char *words;
+    size_t words_size;
+} phi__preflight_check;
+
+static phi_status phi__preflight_no(phi__preflight_check *p, const char *format, ...)
+    PHI_PRINTF(2, 3);
+
+static phi_status phi__preflight_no(phi__preflight_check *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (p->words_size > 0) (void)vsnprintf(p->words, p->words_size, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+/* For "%.*s". */
+static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
+
+/* ---- tools ---- */
+
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
+    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
+    size_t i;
+    for (i = 0; plain && i < name.len; i++) {
+        char c = name.at[i];
+        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                c == '_' || c == '-';
+    }
+    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
+    if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
+        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        return "expected a letter or _ at first";
+    return NULL;
+}
+
+/* Whether a schema says type:object, and nothing at its root that providers refuse there. */
+static bool phi__preflight_schema(phi_str schema, const char **why) {
+    static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
+    phi_json_found found;
+    size_t i;
+    *why = "must be a JSON object with type \"object\"";
+    if (phi_json_find(schema, "type", &found) != PHI_OK || found.type != PHI_JSON_STRING ||
+        !phi__str_is(found.raw, "object"))
+        return false;
+    for (i = 0; i < PHI__COUNT(roots); i++) {
+        *why = "may not have anyOf, oneOf or allOf at its root";
+        if (phi_json_find(schema, roots[i], &found) == PHI_OK) return false;
+    }
+    return true;
+}
+
+static phi_status phi__preflight_tools(phi__preflight_check *p) {
+    const phi__ask *ask = p->ask;
+    const char *why;
+    size_t i, j;
+    for (i = 0; i < ask->tool_count; i++) {
+        phi_str name = ask->tools[i].name;
+        why = phi__preflight_name(p->codec, name);
+        if (why != NULL)
+            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": %s", i,
+                                     phi__preflight_len(name), name.at, why);
+        for (j = 0; j < i; j++)
+            if (phi_str_equal(ask->tools[j].name, name))
+                return phi__preflight_no(p, "tools[%zu]: name \"%.*s\" is taken by tools[%zu]", i,
+                                         phi__preflight_len(name), name.at, j);
+        if (!phi__render_blank(ask->tools[i].schema) &&
+            !phi__preflight_schema(ask->tools[i].schema, &why))
+            return phi__preflight_no(p, "tools[%zu]: schema of \"%.*s\" %s", i,
+                                     phi__preflight_len(name), name.at, why);
+    }
+    return PHI_OK;
+}
+
+/* ---- messages ---- */
+
+/* Of any type: words stand for one that the target does not take. */
+static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
+    if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
+    return PHI_OK;
+}
+
+static bool phi__preflight_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+/* The result of a call among those that follow its message; SIZE_MAX: none. */
+static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id) {
+    size_t i;
+    for (i = from; i < ask->item_count; i++) {
+        const phi_message *m = ask->items[i].message;
+        if (m->role == PHI_ROLE_EXTENSION) continue;
+        if (m->role != PHI_ROLE_TOOL_RESULT) return SIZE_MAX;
+        if (phi_str_equal(m->tool_call_id, id)) return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Whether an earlier message has a call of this id. */
+static size_t phi__preflight_id_taken(const phi__ask *ask, size_t before, phi_str id) {
+    size_t i, j;
+    for (i = 0; i < before; i++) {
+        const phi_message *m = ask->items[i].message;
+        if (m->role != PHI_ROLE_ASSISTANT) continue;
+        for (j = 0; j < m->content_count; j++)
+            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
+                return i;
+    }
+    return SIZE_MAX;
+}
+
+static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
+    const phi_message *m = p->ask->items[at].message;
+    size_t i, j, other;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        phi_str id = c->id;
+        if (!phi__preflight_is_call(c)) continue;
+        if (id.len == 0) return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
+        for (j = 0; j < i; j++)
+            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
+                return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
+                                         at, phi__preflight_len(id), id.at);
+        other = phi__preflight_id_taken(p->ask, at, id);
+        if (other != SIZE_MAX)
+            return phi__preflight_no(
+                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too", at,
+                phi__preflight_len(id), id.at, other);
+        if (phi__preflight_result(p->ask, at + 1, id) == SIZE_MAX)
+            return phi__preflight_no(p, "messages[%zu]: tool call \"%.*s\" has no result", at,
+                                     phi__preflight_len(id), id.at);
+    }
+    return PHI_OK;
+}
+
+/* A result belongs to a call of the last assistant message, with only results between, and is the
+   only one. */
+static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
+    const phi_message *m = p->ask->items[at].message;
+    phi_str id = m->tool_call_id;
+    size_t i, j;
+    for (i = at; i > 0; i--) {
+        const phi_message *before = p->ask->items[i - 1].message;
+        if (before->role == PHI_ROLE_EXTENSION) continue;
+        if (before->role == PHI_ROLE_USER) break;
+        if (before->role == PHI_ROLE_TOOL_RESULT) {
+            if (phi_str_equal(before->tool_call_id, id))
+                return phi__preflight_no(p, "messages[%zu]: a second result of tool call \"%.*s\"",
+                                         at, phi__preflight_len(id), id.at);
+            continue;
+        }
+        for (j = 0; j < before->content_count; j++)
+            if (before->content[j].kind ==
+                    PHI_CONTENT_TOOL_CALL && /* one that was cut goes with it */
+                phi_str_equal(before->content[j].id, id))
+                return PHI_OK;
+        break;
+    }
+    return phi__preflight_no(p,
+                             "messages[%zu]: a result of tool call \"%.*s\", which the message "
+                             "before it did not make",
+                             at, phi__preflight_len(id), id.at);
+}
+
+static bool phi__preflight_says(const phi_message *m) {
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
+        if (phi__render_is_image(c) || phi__preflight_is_call(c)) return true;
+    }
+    return false;
+}
+
+static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
+    const phi_message *m = p->ask->items[at].message;
+    phi_status status;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        if (m->content[i].kind != PHI_CONTENT_IMAGE) continue;
+        if (m->role == PHI_ROLE_ASSISTANT)
+            return phi__preflight_no(p, "messages[%zu]: an assistant message may not hold images",
+                                     at);
+        status = phi__preflight_image(p, at, &m->content[i]);
+        if (status != PHI_OK) return status;
+    }
+    if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);
+    if (m->role == PHI_ROLE_USER && !phi__preflight_says(m))
+        return phi__preflight_no(p, "messages[%zu]: a user message with nothing in it", at);
+    return m->role == PHI_ROLE_ASSISTANT ? phi__preflight_calls(p, at) : PHI_OK;
+}
+
+/* ---- for the loop and the tests ---- */
+
+PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
+                                  size_t words_size) {
+    const phi__codec_rules *rules = codec->rules;
+    phi__preflight_check p;
+    const phi_message *first = NULL, *last = NULL;
+    phi_status status;
+    size_t i;
+    p.codec = codec;
+    p.ask = ask;
+    p.words = words;
+    p.words_size = words_size;
+    if (words_size > 0) words[0] = '\0';
+    status = phi__preflight_tools(&p);
+    for (i = 0; i < ask->item_count && status == PHI_OK; i++) {
+        const phi_message *m = ask->items[i].message;
+        if (m->role == PHI_ROLE_EXTENSION) continue;
+        if (first == NULL) first = m;
+        last = m;
+        status = phi__preflight_message(&p, i);
+    }
+    if (status != PHI_OK) return status;
+    if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
+    if ((rules->bits & PHI__RULE_USER_FIRST) != 0 && first->role != PHI_ROLE_USER)
+        return phi__preflight_no(&p, "messages: the first must be the user's");
+    if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
+    if ((rules->bits & PHI__RULE_USER_LAST) != 0)
+        return phi__preflight_no(&p, "messages: the last may not be the assistant's");
+    if (rules->user_last != NULL && rules->user_last(ask->model))
+        return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
+                                 ask->model->id);
+    return PHI_OK;
+}
+
+/* ---- src/wire/reader.c ---- */
+
+/* reader.c - see reader_in.h. */
+
+
+#include <stdio.h>
+
+static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
+    if (phi__reader_done(r)) return;
+    r->codec->event(r->state, r->assembly, name, data);
+    if (r->seen != NULL) r->seen(r->ctx);
+}
+
+/* What a reader of events or frames says in place of one; behind the answer's end it changes
+   nothing. */
+static void phi__reader_trouble(phi__reader *r, int status) {
+    phi__assembly *a = r->assembly;
+    char words[120];
+    if (status == PHI_NO_MEMORY) a->no_memory = true;
+    if (a->terminal) return;
+    if (status == PHI_PARSE) /* frames alone: what comes behind it cannot be told apart */
+        phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
+                           PHI__LIT("the answer is damaged: a frame's check is wrong"));
+    if (status != PHI_TOO_BIG) return;
+    (void)snprintf(words, sizeof words, "An event of the answer is larger than %llu bytes",
+                   (unsigned long long)r->max_event_bytes);
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, false, phi__str(NULL, 0), phi_str_of(words));
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *state,
+                              phi__assembly *assembly, size_t max_event_bytes) {
+    memset(r, 0, sizeof *r);
+    r->codec = codec;
+    r->state = state;
+    r->assembly = assembly;
+    r->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
+    phi__sse_init(&r->sse, assembly->memory, r->max_event_bytes);
+    r->sse.strays = true;
+    if (codec->frames == NULL) return;
+    r->framing = codec->frames();
+    r->framing->init(&r->frames, assembly->memory, r->max_event_bytes);
+}
+
+PHI__FN void phi__reader_free(phi__reader *r) {
+    phi__sse_free(&r->sse);
+    if (r->framing != NULL) r->framing->free(&r->frames);
+}
+
+PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes) {
+    phi__sse_event event;
+    phi__frame frame;
+    int got;
+    if (r->framing != NULL) {
+        r->framing->feed(&r->frames, bytes.at, bytes.len);
+        while ((got = r->framing->next(&r->frames, &frame)) > 0)
+            phi__reader_take(r, frame.name, frame.payload);
+    } else {
+        phi__sse_feed(&r->sse, bytes.at, bytes.len);
+        while ((got = phi__sse_next(&r->sse, &event)) > 0)
+            phi__reader_take(r, event.name, event.data);
+    }
+    if (got < 0) phi__reader_trouble(r, got);
+}
+
+PHI__FN void phi__reader_finish(phi__reader *r, bool cut) {
+    phi__sse_event event;
+    int got;
+    if (r->framing != NULL) return;
+    while ((got = phi__sse_finish(&r->sse, &event)) > 0) {
+        if (r->sse.stray && cut) return;
+        r->whole = r->sse.stray && r->sse.events == 1 && !phi__reader_done(r);
+        if (r->whole)
+            r->codec->whole(r->state, r->assembly, event.data);
+        else
+            phi__reader_take(r, event.name, event.data);
+    }
+    if (got < 0) phi__reader_trouble(r, got);
+}
+
+PHI__FN void phi__reader_end(phi__reader *r) {
+    if (r->framing != NULL && r->framing->cut(&r->frames) && !r->assembly->terminal)
+        phi__classify_truncated(r->assembly, true);
+    if (!r->whole) r->codec->end(r->state, r->assembly);
+}
+
+PHI__FN bool phi__reader_done(const phi__reader *r) {
+    const phi__assembly *a = r->assembly;
+    return a->last || a->no_memory || (a->failure.kind != PHI_FAILURE_NONE && !a->awaits_usage);
+}
+
+PHI__FN bool phi__reader_lingers(const phi__reader *r) {
+    const phi__assembly *a = r->assembly;
+    return a->terminal || (a->failure.kind != PHI_FAILURE_NONE && a->awaits_usage);
+}
+
+/* ---- src/wire/render.c ---- */
+
+/* render.c - ids, names and text that a target takes. */
+
+
+static bool phi__render_alnum(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' || c == '-'; }
+
+static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
+    size_t i;
+    if (rule == PHI__ID_ANY) return true;
+    if (id.len == 0) return false;
+    if (rule == PHI__ID_40) return id.len <= 40;
+    if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
+    if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
+    for (i = 0; i < id.len; i++)
+        if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
+            return false;
+    return true;
+}
+
+PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model) {
+    if (codec == NULL) return PHI__ID_ANY;
+    return codec->rules->id_rule != NULL ? codec->rules->id_rule(model) : PHI__ID_ANTHROPIC;
+}
+
+PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]) {
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    uint64_t n;
+    size_t i;
+    if (phi__render_id_fits(id, rule)) return id;
+    n = phi__hash(id, 1);
+    if (rule == PHI__ID_9) {
+        for (i = 0; i < 9; i++, n /= 62) room[i] = digits[n % 62];
+        return phi__str(room, 9);
+    }
+    memcpy(room, "call_", 5);
+    phi__hash_hex(n, room + 5);
+    phi__hash_hex(phi__hash(id, 2), room + 21);
+    return phi__str(room, 37);
+}
+
+PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
+    char room[PHI__ID_ROOM];
+    phi__json_put_str(out, phi__render_map_id(id, rule, room));
+}
+
+PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
+    char *to;
+    size_t i, n = phi__min(name.len, most);
+    phi__buf_char(out, '"');
+    to = phi__buf_reserve(out, n);
+    for (i = 0; to != NULL && i < n; i++) to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
+    if (to != NULL) phi__buf_add_len(out, n);
+    if (n == 0) phi__buf_char(out, '_');
+    phi__buf_char(out, '"');
+}
+
+PHI__FN bool phi__render_blank(phi_str text) { return phi__str_trim(text).len == 0; }
+
+PHI__FN phi_str phi__render_trim_end(phi_str text) {
+    phi_str trimmed = phi__str_trim(text);
+    return trimmed.len == 0 ? trimmed
+                            : phi__str(text.at, (size_t)(trimmed.at + trimmed.len - text.at));
+}
+
+PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, text);
+}
+
+PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
+    if (!phi__fill_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
+}
+
+PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
+    phi__json_put_key(&e->scratch, phi_str_of(key));
+    phi__buf_char(&e->scratch, '"');
+    phi__render_text(e, text);
+    phi__buf_char(&e->scratch, '"');
+}
+
+PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
+    phi_arena_mark mark = phi_arena_save(e->arena);
+    phi_json *root = NULL;
+    phi_status status;
+    bool is_object;
+    if (arguments.len == 2 && arguments.at[0] == '{') return PHI__LIT("{}");
+    status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
+    is_object = status == PHI_OK && phi_json_is_object(root);
+    if (status == PHI_NO_MEMORY) e->failed = true;
+    phi_arena_reset(e->arena, mark);
+    return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");
+}
+
+PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
+    const phi_message *message = e->ask->items[item].message;
+    const phi_model *model = e->ask->model;
+    uint64_t origin = e->ask->items[item].origin;
+    if (origin != 0) return phi__origin_among(e->origins, origin);
+    return message->model.len > 0 && phi__str_is(message->model, model->id) &&
+           model->provider != NULL && phi__str_is(message->provider, model->provider) &&
+           (message->protocol.len == 0 || phi__codec_is(e->codec->names, message->protocol));
+}
+
+PHI__FN bool phi__render_is_image(const phi_content *c) {
+    return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
+}
+
+/* wire.md parts 2, 3 and 8. */
+PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type) {
+    static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
+    size_t i;
+    if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
+    for (i = 0; i < PHI__COUNT(all); i++)
+        if (phi__str_is(type, all[i])) return true;
+    if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
+        return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
+    return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
+}
+
+PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
+    return phi__render_is_image(c) && !phi__render_takes(e->codec, e->ask->model, c->mime_type);
+}
+
+PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__render_omits(e, &message->content[i])) return true;
+    return false;
+}
+
+PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        if (phi__render_is_image(&message->content[i]) &&
+            !phi__render_omits(e, &message->content[i]))
+            return true;
+    return false;
+}
+
+PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
+    if (!phi__fill_hole(e, data, true)) phi__fill_base64(&e->scratch, data);
+}
+
+/* wire.md part 2: never below 1024 */
+PHI__FN uint32_t phi__render_budget(phi_thinking level) {
+    switch (level) {
+    case PHI_THINKING_OFF: return 0;
+    case PHI_THINKING_MINIMAL: return 1024;
+    case PHI_THINKING_LOW: return 2048;
+    case PHI_THINKING_MEDIUM: return 8192;
+    case PHI_THINKING_HIGH: return 16384;
+    }
+    return 0;
+}
+
+PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
+                               void (*text)(phi__encoder *e, phi_str text),
+                               void (*image)(phi__encoder *e, const phi_content *c)) {
+    bool omitted = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool is_image = phi__render_is_image(c);
+        if (phi__render_omits(e, c)) {
+            if (!omitted) text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
+        } else if (is_image && images)
+            image(e, c);
+        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            text(e, c->text);
+        omitted = is_image;
+    }
+}
+
+/* ---- src/wire/repeat.c ---- */
+
+/* repeat.c - comparing what stands around a text. */
+
+
+PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
+                               phi__json_text text, size_t block) {
+    size_t head, tail;
+    r->head = 0;
+    if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
+        text.at + text.len >= data.at + data.len)
+        return;
+    head = (size_t)(text.at - data.at);
+    tail = data.len - head - text.len;
+    if (head + tail > PHI__REPEAT_MOST) return;
+    memcpy(r->around, data.at, head);
+    memcpy(r->around + head, text.at + text.len, tail);
+    r->head = (uint16_t)head;
+    r->tail = (uint16_t)tail;
+    r->block = block;
+    r->count = a->count;
+}
+
+PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data) {
+    const char *text = data.at + r->head, *end = data.at + data.len;
+    bool escaped;
+    if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||
+        !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
+        memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
+        return false;
+    if (phi__json_quote(text, end, &escaped) != end - r->tail) return false;
+    phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
+    return true;
+}
+
+/* ---- src/wire/schema_ref.c ---- */
+
+/* schema_ref.c - see schema_ref_in.h. */
+
+PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step) {
+    size_t k = 0, i = 0;
+    while (k < key.len && i < step.len) {
+        char want = step.at[i++];
+        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && i == step.len;
+}
+
+PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked) {
+    const phi_json *at = root;
+    size_t from = 1;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    while (from < ref.len && at != NULL) {
+        size_t end = phi__str_find(ref, from + 1, "/");
+        const phi_json *found = NULL;
+        phi_json_iter it = phi_json_each(at);
+        if (ref.at[from] != '/' || !phi_json_is_object(at)) return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        *looked = phi__add(*looked, 1 + it.left);
+        while (phi_json_next(&it) != NULL)
+            if (phi__schema_ref_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
+                found = it.at;
+        at = found;
+        from = end;
+    }
+    return at;
+}
+
+/* ---- src/wire/strict.c ---- */
+
+/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are written in
+   one fixed order, so that equal schemas give equal bytes. What each provider takes: wire.md parts 2 to 4, and
+   the lists of "supported schemas" of OpenAI, Azure and Anthropic as of November 2026. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
+    PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
+    PHI__STRICT_PLACE = 200
+};
+
+enum { /* types, as bits; the order in which they are written */
+       PHI__STRICT_STRING = 1,
+       PHI__STRICT_NUMBER = 2,
+       PHI__STRICT_INTEGER = 4,
+       PHI__STRICT_BOOLEAN = 8,
+       PHI__STRICT_OBJECT = 16,
+       PHI__STRICT_ARRAY = 32,
+       PHI__STRICT_NULL = 64
+};
+
+typedef struct phi__strict {
+    phi__buf *out;
+    phi__buf hint; /* a value as text */
+    phi_arena *arena;
+    const phi_json *root;
+    phi__strict_form form;
+    char *words;
+    size_t words_size;
+    char place[PHI__STRICT_PLACE]; /* a JSON Pointer, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, work;
+    bool refused;
+    uint8_t *visits; /* by definition: 1 under way, 2 done */
+} phi__strict;
+
+/* ---- words ---- */
+
+/* Always false; the first reason stays. `what` is a keyword or a name, or empty. */
+static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
+    int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
+    if (s->refused) return false;
+    s->refused = true;
+    if (s->words_size == 0) return false;
+    (void)snprintf(s->words, s->words_size, "at %.*s: %s%.*s%s%s",
+                   s->place_len > 0 ? (int)s->place_len : 8,
+                   s->place_len > 0 ? s->place : "its root", what.len > 0 ? "\"" : "", len,
+                   what.len > 0 ? what.at : "", what.len > 0 ? "\" " : "", why);
+    s->words[phi__utf8_valid(phi_str_of(s->words))] = '\0'; /* where it was cut */
+    return false;
+}
+
+static void phi__strict_place(phi__strict *s, char c) {
+    if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
+}
+
+/* Goes one step down in the place; returns what it was, to be put back. */
+static size_t phi__strict_into(phi__strict *s, phi_str step) {
+    size_t was = s->place_len, i;
+    phi__strict_place(s, '/');
+    for (i = 0; i < step.len; i++) {
+        char c = step.at[i];
+        if (c == '~' || c == '/') {
+            phi__strict_place(s, '~');
+            c = c == '~' ? '0' : '1';
+        }
+        phi__strict_place(s, c);
+    }
+    s->place_len = phi__utf8_valid(phi__str(s->place, s->place_len));
+    return was;
+}
+
+static size_t phi__strict_into_text(phi__strict *s, const char *step) {
+    return phi__strict_into(s, phi_str_of(step));
+}
+
+static size_t phi__strict_into_item(phi__strict *s, size_t index) {
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)index);
+    return phi__strict_into_text(s, digits);
+}
+
+static bool phi__strict_spend(phi__strict *s, size_t work) {
+    if (s->refused) return false;
+    if (work <= PHI__STRICT_WORK && s->work <= PHI__STRICT_WORK - work) {
+        s->work += (uint32_t)work;
+        return true;
+    }
+    return phi__strict_no(s, phi__str("", 0), "this is too large");
+}
+
+static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
+    if (!phi__strict_spend(s, 1 + phi_json_count(schema))) return false;
+    if (s->depth >= PHI__STRICT_DEPTH)
+        return phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+    s->depth++;
+    return true;
+}
+
+/* ---- keywords ---- */
+
+typedef enum phi__strict_kind {
+    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
+    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
+    PHI__STRICT_OWN,       /* has code of its own */
+    PHI__STRICT_CHOICE,    /* anyOf and its like */
+    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
+    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
+    PHI__STRICT_REFUSED
+} phi__strict_kind;
+
+enum {
+    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
+    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
+};
+
+typedef struct phi__strict_word {
+    const char *name;
+    phi__strict_kind kind;
+    unsigned forms; /* that have it */
+} phi__strict_word;
+
+static const phi__strict_word phi__strict_words[] = {
+    {"type", PHI__STRICT_OWN, 0},
+    {"description", PHI__STRICT_KEEP, 0},
+    {"title", PHI__STRICT_KEEP, 0},
+    {"nullable", PHI__STRICT_KEEP, 0},
+    {"$defs", PHI__STRICT_KEEP, 0},
+    {"definitions", PHI__STRICT_KEEP, 0},
+    {"properties", PHI__STRICT_OWN, 0},
+    {"required", PHI__STRICT_OWN, 0},
+    {"additionalProperties", PHI__STRICT_OWN, 0},
+    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
+    {"items", PHI__STRICT_OWN, 0},
+    {"enum", PHI__STRICT_OWN, 0},
+    {"const", PHI__STRICT_OWN, 0},
+    {"anyOf", PHI__STRICT_CHOICE, 0},
+    {"oneOf", PHI__STRICT_CHOICE, 0},
+    {"allOf", PHI__STRICT_CHOICE, 0},
+    {"$ref", PHI__STRICT_CHOICE, 0},
+    {"default", PHI__STRICT_NOTE, 0},
+    {"examples", PHI__STRICT_NOTE, 0},
+    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"minLength", PHI__STRICT_NARROWS, 0},
+    {"maxLength", PHI__STRICT_NARROWS, 0},
+    {"uniqueItems", PHI__STRICT_NARROWS, 0},
+    {"minProperties", PHI__STRICT_NARROWS, 0},
+    {"maxProperties", PHI__STRICT_NARROWS, 0},
+    {"not", PHI__STRICT_REFUSED, 0},
+    {"if", PHI__STRICT_REFUSED, 0},
+    {"then", PHI__STRICT_REFUSED, 0},
+    {"else", PHI__STRICT_REFUSED, 0},
+    {"patternProperties", PHI__STRICT_REFUSED, 0},
+    {"propertyNames", PHI__STRICT_REFUSED, 0},
+    {"dependentRequired", PHI__STRICT_REFUSED, 0},
+    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
+    {"dependencies", PHI__STRICT_REFUSED, 0},
+    {"prefixItems", PHI__STRICT_REFUSED, 0},
+    {"additionalItems", PHI__STRICT_REFUSED, 0},
+    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
+    {"contains", PHI__STRICT_REFUSED, 0},
+    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
+    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
+};
+
+static const phi__strict_word *phi__strict_word_of(phi_str key) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words); i++)
+        if (phi__str_is(key, phi__strict_words[i].name)) return &phi__strict_words[i];
+    return NULL;
+}
+
+static phi__strict_kind phi__strict_kind_of(phi_str key) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    return word != NULL ? word->kind : PHI__STRICT_OTHER;
+}
+
+static bool phi__strict_format(phi__strict_form form, phi_str format) {
+    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
+                                        "hostname",  "ipv4", "ipv6", "uuid"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(format, names[i])) return true;
+    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
+}
+
+/* Whether the form has this keyword with this value. */
+static bool phi__strict_has(const phi__strict *s, phi_str key, const phi_json *value) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    if (word == NULL || (word->forms >> s->form & 1u) == 0) return false;
+    if (phi__str_is(key, "format")) return phi__strict_format(s->form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
+    if (phi__str_is(key, "minItems") && s->form == PHI__STRICT_ANTHROPIC)
+        return phi_json_int(value, 2) <= 1;
+    return phi_json_is_number(value);
+}
+
+/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
+static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
+    phi_json_iter it = phi_json_each(schema);
+    const phi_json *found = NULL;
+    phi_str beside = phi__str("", 0);
+    *choice = beside;
+    while (phi_json_next(&it) != NULL) {
+        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
+        if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
+        if (kind != PHI__STRICT_CHOICE) continue;
+        if (found != NULL) beside = it.key;
+        found = it.at;
+        *choice = it.key;
+    }
+    if (found == NULL) return NULL;
+    if ((phi__str_is(*choice, "oneOf") || phi__str_is(*choice, "allOf")) &&
+        phi_json_count(found) != 1)
+        (void)phi__strict_no(s, *choice, "has no strict form");
+    else if (beside.len > 0)
+        (void)phi__strict_no(s, beside, "beside anyOf or $ref has no strict form");
+    return found;
+}
+
+/* ---- types ---- */
+
+static const char *const phi__strict_types[] = {"string", "number", "integer", "boolean",
+                                                "object", "array",  "null"};
+
+static unsigned phi__strict_type_bit(phi_str name) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_types); i++)
+        if (phi__str_is(name, phi__strict_types[i])) return 1u << i;
+    return 0;
+}
+
+static unsigned phi__strict_value_bit(const phi_json *value) {
+    if (phi_json_is_integer(value)) return PHI__STRICT_INTEGER;
+    return phi__strict_type_bit(phi_str_of(phi_json_type_name(value)));
+}
+
+/* The types a schema says, or that its other keywords are about; 0: it says nothing. */
+static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
+    const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(type);
+    unsigned types = phi__strict_type_bit(phi_json_str(type, NULL));
+    while (phi_json_is_array(type) && phi_json_next(&it) != NULL)
+        types |= phi__strict_type_bit(phi_json_str(it.at, NULL));
+    if (types == 0) {
+        if (value != NULL) types |= phi__strict_value_bit(value);
+        it = phi_json_each(phi_json_get(schema, "enum"));
+        while (value == NULL && phi_json_next(&it) != NULL) types |= phi__strict_value_bit(it.at);
+        if (phi_json_get(schema, "properties") != NULL) types |= PHI__STRICT_OBJECT;
+        if (phi_json_get(schema, "items") != NULL) types |= PHI__STRICT_ARRAY;
+    }
+    if (types == 0)
+        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must say a type");
+    else if (phi_json_bool(phi_json_get(schema, "nullable"), false))
+        types |= PHI__STRICT_NULL;
+    return types;
+}
+
+static void phi__strict_put_types(phi__strict *s, unsigned types) {
+    size_t i;
+    bool many = (types & (types - 1)) != 0, first = true;
+    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
+    for (i = 0; i < PHI__COUNT(phi__strict_types); i++) {
+        if ((types >> i & 1u) == 0) continue;
+        if (!first) phi__buf_char(s->out, ',');
+        first = false;
+        phi__json_put_str(s->out, phi_str_of(phi__strict_types[i]));
+    }
+    if (many) phi__buf_char(s->out, ']');
+}
+
+/* ---- parts of a schema ---- */
+
+static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
+
+static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
+    if (phi__json_write(s->out, value, 0) == PHI_TOO_BIG)
+        (void)phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
+}
+
+/* A keyword that the form does not have, at the end of the description: (minLength: 3, ...). */
+static void phi__strict_put_hint(phi__strict *s, phi_str key, const phi_json *value, bool first) {
+    phi__buf_text(s->out, first ? "(" : ", ");
+    phi__json_put_part(s->out, key);
+    phi__buf_text(s->out, ": ");
+    phi__buf_clear(&s->hint);
+    if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
+        (void)phi__strict_no(s, key, "is nested too deeply");
+    if (s->hint.failed) s->out->failed = true;
+    phi__json_put_part(s->out, phi__buf_str(&s->hint));
+}
+
+static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
+    phi_str title = phi_json_str(phi_json_get(schema, "title"), NULL);
+    phi_str words = phi_json_str(phi_json_get(schema, "description"), NULL);
+    phi_json_iter it = phi_json_each(schema);
+    bool open = false, hints = false;
+    if (title.len > 0) {
+        phi__json_put_key(s->out, PHI__LIT("title"));
+        phi__json_put_str(s->out, title);
+    }
+    if (words.len > 0) {
+        phi__json_put_key(s->out, PHI__LIT("description"));
+        phi__buf_char(s->out, '"');
+        phi__json_put_part(s->out, words);
+        open = true;
+    }
+    while (phi_json_next(&it) != NULL) {
+        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
+        if (phi__strict_has(s, it.key, it.at)) continue;
+        if (!open) {
+            phi__json_put_key(s->out, PHI__LIT("description"));
+            phi__buf_char(s->out, '"');
+        } else if (!hints)
+            phi__buf_char(s->out, ' ');
+        phi__strict_put_hint(s, it.key, it.at, !hints);
+        open = hints = true;
+    }
+    if (open) phi__buf_text(s->out, hints ? ")\"" : "\"");
+}
+
+/* The keywords that narrow and that the form has. */
+static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words); i++) {
+        const phi__strict_word *word = &phi__strict_words[i];
+        const phi_json *value;
+        if (word->forms == 0) continue;
+        value = phi_json_get(schema, word->name);
+        if (value == NULL || !phi__strict_has(s, phi_str_of(word->name), value)) continue;
+        phi__json_put_key(s->out, phi_str_of(word->name));
+        phi__strict_put_value(s, value);
+    }
+}
+
+static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nullable) {
+    const phi_json *list = phi_json_get(schema, "enum"), *value = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    bool has_null = value != NULL && phi_json_is_null(value);
+    if (list == NULL && value == NULL) return;
+    if (list != NULL && (value != NULL || !phi_json_is_array(list) || it.left == 0)) {
+        (void)phi__strict_no(s, PHI__LIT("enum"),
+                             value != NULL ? "beside const has no strict form"
+                                           : "must be an array that is not empty");
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("enum"));
+    phi__buf_char(s->out, '[');
+    if (value != NULL) phi__strict_put_value(s, value);
+    while (phi_json_next(&it) != NULL) {
+        if (phi_json_is_object(it.at) || phi_json_is_array(it.at))
+            (void)phi__strict_no(s, PHI__LIT("enum"),
+                                 "with objects or arrays in it has no strict form");
+        phi__json_put_comma(s->out);
+        phi__strict_put_value(s, it.at);
+        has_null = has_null || phi_json_is_null(it.at);
+    }
+    if (phi_json_is_object(value) || phi_json_is_array(value))
+        (void)phi__strict_no(s, PHI__LIT("const"), "of an object or array has no strict form");
+    if (nullable && !has_null) phi__buf_text(s->out, ",null");
+    phi__buf_char(s->out, ']');
+}
+
+static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str name) {
+    phi_json_iter it = phi_json_each(names);
+    if (!phi__strict_spend(s, 1 + it.left)) return false;
+    while (phi_json_is_array(names) && phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
+    return false;
+}
+
+/* Every name that is required must be a property, as nothing else can be there. */
+static void phi__strict_check_required(phi__strict *s, const phi_json *required,
+                                       const phi_json *properties) {
+    phi_json_iter it = phi_json_each(required);
+    while (phi_json_is_array(required) && phi_json_next(&it) != NULL) {
+        phi_str name = phi_json_str(it.at, NULL);
+        if (!phi__strict_spend(s, 1 + phi_json_count(properties))) return;
+        if (phi_json_get_n(properties, name) == NULL)
+            (void)phi__strict_no(s, name, "is required, and is none of the properties");
+    }
+}
+
+static void phi__strict_put_required(phi__strict *s, const phi_json *required,
+                                     const phi_json *properties) {
+    phi_json_iter it = phi_json_each(properties);
+    bool all = s->form != PHI__STRICT_ANTHROPIC;
+    phi__json_put_key(s->out, PHI__LIT("required"));
+    phi__buf_char(s->out, '[');
+    while (phi_json_next(&it) != NULL) {
+        if (!all && !phi__strict_listed(s, required, it.key)) continue;
+        phi__json_put_comma(s->out);
+        phi__json_put_str(s->out, it.key);
+    }
+    phi__buf_char(s->out, ']');
+}
+
+static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    const phi_json *required = phi_json_get(schema, "required");
+    const phi_json *more = phi_json_get(schema, "additionalProperties");
+    const phi_json *rest = phi_json_get(schema, "unevaluatedProperties");
+    phi_json_iter it = phi_json_each(properties);
+    size_t was;
+    if (more != NULL && phi_json_bool(more, true)) {
+        (void)phi__strict_no(s, PHI__LIT("additionalProperties"),
+                             "has no strict form unless it is false");
+        return;
+    }
+    if (rest != NULL && phi_json_bool(rest, true)) {
+        (void)phi__strict_no(s, PHI__LIT("unevaluatedProperties"),
+                             "has no strict form unless it is false");
+        return;
+    }
+    if (!phi_json_is_object(properties) && more == NULL && s->depth > 1) {
+        (void)phi__strict_no(s, phi__str("", 0), "an object of any properties has no strict form");
+        return;
+    }
+    phi__strict_check_required(s, required, properties);
+    phi__json_put_key(s->out, PHI__LIT("properties"));
+    phi__buf_char(s->out, '{');
+    was = phi__strict_into_text(s, "properties");
+    while (!s->refused && phi_json_is_object(properties) && phi_json_next(&it) != NULL) {
+        size_t here = phi__strict_into(s, it.key);
+        phi__json_put_key(s->out, it.key);
+        phi__strict_put(
+            s, it.at, s->form != PHI__STRICT_ANTHROPIC && !phi__strict_listed(s, required, it.key));
+        s->place_len = here;
+    }
+    s->place_len = was;
+    phi__buf_char(s->out, '}');
+    phi__strict_put_required(s, required, properties);
+    phi__buf_text(s->out, ",\"additionalProperties\":false");
+}
+
+static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
+    const phi_json *items = phi_json_get(schema, "items");
+    size_t was;
+    if (items == NULL) {
+        (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("items"));
+    was = phi__strict_into_text(s, "items");
+    phi__strict_put(s, items, false);
+    s->place_len = was;
+}
+
+static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
+    unsigned types = phi__strict_types_of(s, schema);
+    bool apart;
+    if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
+        (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
+    if (s->refused) return;
+    if (nullable) types |= PHI__STRICT_NULL;
+    /* DeepSeek takes no list of types with one of these in it. */
+    apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
+            (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
+    if (apart) {
+        phi__buf_text(s->out, "\"anyOf\":[{");
+        types &= ~(unsigned)PHI__STRICT_NULL;
+    }
+    phi__strict_put_types(s, types);
+    phi__strict_put_description(s, schema);
+    phi__strict_put_enum(s, schema, nullable);
+    if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
+    if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
+    phi__strict_put_kept(s, schema);
+    if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
+}
+
+/* ---- references ---- */
+
+/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
+   or none of these. */
+static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
+    static const char *const rooms[] = {"$defs", "definitions"};
+    const phi_json *found = NULL;
+    size_t i, at = 0;
+    *number = 0;
+    if (phi__str_is(ref, "#")) return s->root;
+    for (i = 0; i < PHI__COUNT(rooms); i++) {
+        const phi_json *room = phi_json_get(s->root, rooms[i]);
+        phi_json_iter it = phi_json_each(room);
+        size_t skip = 3 + strlen(rooms[i]);
+        bool here = ref.len > skip && ref.at[0] == '#' && ref.at[1] == '/' &&
+                    memcmp(ref.at + 2, rooms[i], skip - 3) == 0 && ref.at[skip - 1] == '/';
+        if (!phi__strict_spend(s, 1 + it.left)) return NULL;
+        while (phi_json_is_object(room) && phi_json_next(&it) != NULL) {
+            at++;
+            if (!here ||
+                !phi__schema_ref_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
+                continue;
+            found = it.at;
+            *number = at;
+        }
+    }
+    return found;
+}
+
+static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
+    size_t number;
+    phi_str text = phi_json_str(ref, NULL);
+    if (phi__strict_target(s, text, &number) == NULL)
+        (void)phi__strict_no(s, PHI__LIT("$ref"), "must be \"#\" or name one of the $defs");
+    phi__buf_text(s->out, "\"$ref\":");
+    phi__json_put_str(s->out, text);
+}
+
+static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
+    phi_json_iter it = phi_json_each(list);
+    size_t was = phi__strict_into(s, word), i = 0;
+    if (!phi_json_is_array(list) || it.left == 0)
+        (void)phi__strict_no(s, word, "must be an array that is not empty");
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        size_t here = phi__strict_into_item(s, i);
+        if (i++ > 0) phi__buf_char(s->out, ',');
+        phi__strict_put(s, it.at, false);
+        s->place_len = here;
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_str word,
+                                   const phi_json *choice, bool nullable) {
+    bool ref = phi__str_is(word, "$ref");
+    size_t before = s->out->len;
+    nullable = nullable || phi_json_bool(phi_json_get(schema, "nullable"), false);
+    if (s->depth == 1) (void)phi__strict_no(s, word, "may not be at the root");
+    phi__strict_put_description(s, schema);
+    if (ref && !nullable && s->out->len == before) { /* nothing else may be beside a reference */
+        phi__strict_put_ref(s, choice);
+        return;
+    }
+    phi__json_put_key(s->out, PHI__LIT("anyOf"));
+    phi__buf_char(s->out, '[');
+    if (ref) {
+        phi__buf_char(s->out, '{');
+        phi__strict_put_ref(s, choice);
+        phi__buf_char(s->out, '}');
+    } else
+        phi__strict_put_alternatives(s, word, choice);
+    if (nullable) phi__buf_text(s->out, ",{\"type\":\"null\"}");
+    phi__buf_char(s->out, ']');
+}
+
+static void phi__strict_put_defs(phi__strict *s, const char *room) {
+    const phi_json *defs = phi_json_get(s->root, room);
+    phi_json_iter it = phi_json_each(defs);
+    size_t was = phi__strict_into_text(s, room);
+    if (phi_json_is_object(defs) && it.left > 0) {
+        phi__json_put_key(s->out, phi_str_of(room));
+        phi__buf_char(s->out, '{');
+        while (!s->refused && phi_json_next(&it) != NULL) {
+            size_t here = phi__strict_into(s, it.key);
+            phi__json_put_key(s->out, it.key);
+            phi__strict_put(s, it.at, false);
+            s->place_len = here;
+        }
+        phi__buf_char(s->out, '}');
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
+    const phi_json *choice;
+    phi_str word;
+    if (!phi_json_is_object(schema)) {
+        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
+        return;
+    }
+    if (!phi__strict_enter(s, schema)) return;
+    choice = phi__strict_look(s, schema, &word);
+    phi__buf_char(s->out, '{');
+    if (choice != NULL)
+        phi__strict_put_choice(s, schema, word, choice, nullable);
+    else
+        phi__strict_put_plain(s, schema, nullable);
+    if (s->depth == 1 && !s->refused) {
+        phi__strict_put_defs(s, "$defs");
+        phi__strict_put_defs(s, "definitions");
+    }
+    phi__buf_char(s->out, '}');
+    s->depth--;
+}
+
+/* ---- Anthropic's takes no schema that contains itself ---- */
+
+static void phi__strict_visit(phi__strict *s, const phi_json *schema);
+
+static void phi__strict_visit_ref(phi__strict *s, const phi_json *ref) {
+    char place[PHI__STRICT_PLACE];
+    size_t number, was = s->place_len;
+    const phi_json *target = phi__strict_target(s, phi_json_str(ref, NULL), &number);
+    if (target == NULL || s->visits[number] == 2) return;
+    if (s->visits[number] == 1) {
+        (void)phi__strict_no(s, phi_json_str(ref, NULL),
+                             "leads back to itself: Anthropic's strict form has no recursion");
+        return;
+    }
+    memcpy(place, s->place, sizeof place);
+    s->visits[number] = 1;
+    s->place_len = 0;
+    phi__strict_visit(s, target);
+    s->visits[number] = 2;
+    memcpy(s->place, place, sizeof place);
+    s->place_len = was;
+}
+
+static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_json *all) {
+    phi_json_iter it = phi_json_each(all);
+    size_t was = phi__strict_into_text(s, word), i = 0;
+    bool names = phi_json_is_object(all);
+    while (!s->refused && phi_json_next(&it) != NULL) {
+        size_t here = names ? phi__strict_into(s, it.key) : phi__strict_into_item(s, i++);
+        phi__strict_visit(s, it.at);
+        s->place_len = here;
+    }
+    s->place_len = was;
+}
+
+static void phi__strict_visit(phi__strict *s, const phi_json *schema) {
+    const phi_json *items = phi_json_get(schema, "items"), *ref = phi_json_get(schema, "$ref");
+    size_t was;
+    if (!phi_json_is_object(schema) || !phi__strict_enter(s, schema)) return;
+    if (ref != NULL) phi__strict_visit_ref(s, ref);
+    phi__strict_visit_all(s, "properties", phi_json_get(schema, "properties"));
+    phi__strict_visit_all(s, "anyOf", phi_json_get(schema, "anyOf"));
+    phi__strict_visit_all(s, "oneOf", phi_json_get(schema, "oneOf"));
+    phi__strict_visit_all(s, "allOf", phi_json_get(schema, "allOf"));
+    was = phi__strict_into_text(s, "items");
+    if (items != NULL) phi__strict_visit(s, items);
+    s->place_len = was;
+    s->depth--;
+}
+
+static bool phi__strict_acyclic(phi__strict *s) {
+    size_t count = 1 + phi_json_count(phi_json_get(s->root, "$defs")) +
+                   phi_json_count(phi_json_get(s->root, "definitions"));
+    s->visits = (uint8_t *)phi__arena_zero(s->arena, count);
+    if (s->visits == NULL) {
+        s->out->failed = true;
+        return false;
+    }
+    s->visits[0] = 1;
+    phi__strict_visit(s, s->root);
+    s->depth = 0;
+    s->place_len = 0;
+    return !s->refused;
+}
+
+/* ---- for the codecs ---- */
+
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size) {
+    phi_arena arena;
+    phi__strict s;
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    memset(&s, 0, sizeof s);
+    phi_arena_init(&arena, out->memory, 0);
+    phi__buf_init(&s.hint, out->memory);
+    s.out = out;
+    s.arena = &arena;
+    s.form = form;
+    s.words = words;
+    s.words_size = words_size;
+    if (words_size > 0) words[0] = '\0';
+    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &root, &error);
+    s.root = root;
+    if (status == PHI_NO_MEMORY)
+        out->failed = true;
+    else if (status != PHI_OK)
+        (void)phi__strict_no(&s, phi__str("", 0), error.message);
+    else if (form != PHI__STRICT_ANTHROPIC || phi__strict_acyclic(&s))
+        phi__strict_put(&s, root, false);
+    phi__buf_free(&s.hint);
+    phi_arena_free(&arena);
+    return !s.refused && !out->failed;
+}
+
+/* ---- src/wire/strict_nulls.c ---- */
+
+/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for "left out"
+   is taken out again. Where a schema leaves a choice, the first alternative that fits by its shape (types,
+   names, values of an enum) is the one. */
+
+
+enum {
+    PHI__NULLS_DEPTH = 200,
+    PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
+};
+
+typedef struct phi__nulls {
+    const phi_json *root;
+    uint32_t depth, work;
+    bool spent;
+    size_t removed;
+} phi__nulls;
+
+static bool phi__nulls_spend(phi__nulls *n, size_t work) {
+    if (work > PHI__NULLS_WORK || n->work > PHI__NULLS_WORK - work) n->spent = true;
+    if (n->spent) return false;
+    n->work += (uint32_t)work;
+    return true;
+}
+
+static bool phi__nulls_enter(phi__nulls *n, const phi_json *schema) {
+    if (n->depth >= PHI__NULLS_DEPTH || !phi__nulls_spend(n, 1 + phi_json_count(schema)))
+        return false;
+    n->depth++;
+    return true;
+}
+
+static const phi_json *phi__nulls_target(phi__nulls *n, const phi_json *ref) {
+    size_t looked = 0;
+    const phi_json *target = phi__schema_ref_find(n->root, phi_json_str(ref, NULL), &looked);
+    return phi__nulls_spend(n, looked) ? target : NULL;
+}
+
+static const phi_json *phi__nulls_choice(const phi_json *schema) {
+    const phi_json *list = phi_json_get(schema, "anyOf");
+    if (list == NULL) list = phi_json_get(schema, "oneOf");
+    if (list == NULL) list = phi_json_get(schema, "allOf");
+    return phi_json_is_array(list) ? list : NULL;
+}
+
+/* ---- does it fit, by its shape? ---- */
+
+static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_json *value);
+
+static bool phi__nulls_is(const phi_json *value, phi_str type) {
+    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
+    return phi__str_is(type, phi_json_type_name(value));
+}
+
+static bool phi__nulls_type_fits(const phi_json *schema, const phi_json *value) {
+    const phi_json *type = phi_json_get(schema, "type");
+    phi_json_iter it = phi_json_each(type);
+    if (type == NULL) return true;
+    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
+        return true;
+    if (phi_json_is_string(type)) return phi__nulls_is(value, phi_json_str(type, NULL));
+    while (phi_json_next(&it) != NULL)
+        if (phi__nulls_is(value, phi_json_str(it.at, NULL))) return true;
+    return false;
+}
+
+static bool phi__nulls_value_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
+    phi_json_iter it = phi_json_each(list);
+    if (one != NULL && !phi_json_equal(one, value)) return false;
+    if (list == NULL) return true;
+    while (phi__nulls_spend(n, 1) && phi_json_next(&it) != NULL)
+        if (phi_json_equal(it.at, value)) return true;
+    return false;
+}
+
+static bool phi__nulls_required(phi__nulls *n, const phi_json *schema, phi_str name) {
+    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
+    if (!phi__nulls_spend(n, 1 + it.left)) return true;
+    while (phi_json_next(&it) != NULL)
+        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
+    return false;
+}
+
+static bool phi__nulls_object_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    const phi_json *required = phi_json_get(schema, "required");
+    phi_json_iter it = phi_json_each(required);
+    if (!phi_json_is_object(properties)) return true;
+    while (phi_json_next(&it) != NULL) {
+        if (!phi__nulls_spend(n, 1 + phi_json_count(value))) return false;
+        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
+    }
+    it = phi_json_each(value);
+    while (phi_json_next(&it) != NULL) {
+        const phi_json *property = phi_json_get_n(properties, it.key);
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL) return false;
+        if (phi_json_is_null(it.at) && !phi__nulls_required(n, schema, it.key)) continue;
+        if (!phi__nulls_fits(n, property, it.at)) return false;
+    }
+    return true;
+}
+
+static bool phi__nulls_parts_fit(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *items = phi_json_get(schema, "items"), *list = phi__nulls_choice(schema);
+    phi_json_iter it;
+    bool fits = true;
+    if (phi_json_is_object(value) && !phi__nulls_object_fits(n, schema, value)) return false;
+    it = phi_json_each(value);
+    while (fits && items != NULL && phi_json_is_array(value) && phi_json_next(&it) != NULL)
+        fits = phi__nulls_fits(n, items, it.at);
+    if (!fits || list == NULL) return fits;
+    it = phi_json_each(list);
+    while (phi_json_next(&it) != NULL)
+        if (phi__nulls_fits(n, it.at, value)) return true;
+    return false;
+}
+
+static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
+    const phi_json *ref = phi_json_get(schema, "$ref");
+    bool fits;
+    if (!phi_json_is_object(schema)) return phi_json_bool(schema, false);
+    if (!phi__nulls_enter(n, schema)) return false;
+    fits = phi__nulls_type_fits(schema, value) && phi__nulls_value_fits(n, schema, value) &&
+           phi__nulls_parts_fit(n, schema, value);
+    if (fits && ref != NULL) fits = phi__nulls_fits(n, phi__nulls_target(n, ref), value);
+    n->depth--;
+    return fits && !n->spent;
+}
+
+/* ---- taking them out ---- */
+
+static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value);
+
+/* An array's or object's members, again with what is known of them. */
+static void phi__nulls_strip_object(phi__nulls *n, const phi_json *schema, phi_json *value) {
+    const phi_json *properties = phi_json_get(schema, "properties");
+    phi_json *before = value->v.last, *child;
+    uint32_t left = value->len;
+    if (!phi_json_is_object(properties)) return;
+    for (; left > 0 && !n->spent; left--) {
+        phi_str name;
+        const phi_json *property;
+        child = before->next;
+        name = phi__str(child->key, phi__json_key_len(child));
+        property = phi_json_get_n(properties, name);
+        if (!phi__nulls_spend(n, 1 + phi_json_count(properties))) return;
+        if (phi_json_is_null(child) && property != NULL && !phi__nulls_required(n, schema, name) &&
+            !phi__nulls_fits(n, property, child) && !n->spent) {
+            before->next = child->next;
+            if (value->v.last == child) value->v.last = value->len == 1 ? NULL : before;
+            value->len--;
+            child->next = NULL;
+            n->removed++;
+            continue;
+        }
+        if (property != NULL) phi__nulls_strip(n, property, child);
+        before = child;
+    }
+}
+
+static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value) {
+    const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
+    phi_json_iter it;
+    phi_json *item;
+    if (!phi_json_is_object(value) && !phi_json_is_array(value)) return;
+    if (!phi_json_is_object(schema) || !phi__nulls_enter(n, schema)) return;
+    if (phi_json_is_object(value)) phi__nulls_strip_object(n, schema, value);
+    it = phi_json_each(value);
+    while (items != NULL && phi_json_is_array(value) && (item = phi_json_next(&it)) != NULL)
+        phi__nulls_strip(n, items, item);
+    it = phi_json_each(phi__nulls_choice(schema));
+    while (phi_json_next(&it) != NULL)
+        if (phi__nulls_fits(n, it.at, value)) {
+            phi__nulls_strip(n, it.at, value);
+            break;
+        }
+    if (ref != NULL) phi__nulls_strip(n, phi__nulls_target(n, ref), value);
+    n->depth--;
+}
+
+PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
+    phi__nulls n;
+    memset(&n, 0, sizeof n);
+    n.root = schema;
+    if (schema != NULL && value != NULL) phi__nulls_strip(&n, schema, value);
+    return n.removed;
+}
+
+/* ---- src/wire/strict_tools.c ---- */
+
+/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools, each made
+   once and kept with the tools. */
+
+
+#include <stdio.h>
+
+enum { PHI__STRICT_WORDS = 400 }; /* bytes of a refusal */
+
+PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
+    return codec->rules->strict_form != NULL ? codec->rules->strict_form(model) : PHI__STRICT_NONE;
+}
+
+static bool phi__strict_wanted(const phi__tool_view *tool, phi__strict_form form) {
+    return form != PHI__STRICT_NONE && (tool->strict || form == PHI__STRICT_BY_CODEC);
+}
+
+static bool phi__strict_is_made(const phi__tool_view *tool, const phi__codec *codec,
+                                phi__strict_form form) {
+    return tool->adapted != NULL && tool->adapted[form].done &&
+           (form != PHI__STRICT_BY_CODEC || tool->adapted[form].by == codec->rules->adapt);
+}
+
+/* Makes one form of one schema into `arena`. False: no memory. */
+static bool phi__strict_make(phi_str schema, const phi__codec *codec, phi__strict_form form,
+                             phi_arena *arena, struct phi__adapted *out) {
+    char words[PHI__STRICT_WORDS];
+    phi__buf buf;
+    bool made, kept;
+    phi__buf_init(&buf, arena->memory);
+    memset(out, 0, sizeof *out);
+    if (phi__render_blank(schema)) schema = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
+    if (form == PHI__STRICT_BY_CODEC) {
+        out->by = codec->rules->adapt;
+        made = out->by(&buf, schema, words, sizeof words);
+    } else
+        made = phi__strict_schema(&buf, schema, form, words, sizeof words);
+    kept = true;
+    if (made && phi_str_equal(phi__buf_str(&buf), schema))
+        out->schema = schema; /* it lives as long as the tool */
+    else if (made)
+        kept = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
+    else
+        kept = !buf.failed && phi__arena_str(arena, phi_str_of(words), &out->refused);
+    phi__buf_free(&buf);
+    out->done = kept;
+    return kept;
+}
+
+PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
+                               const phi_model *model, phi_arena *arena) {
+    phi__strict_form form = phi__strict_form_of(codec, model);
+    size_t i;
+    for (i = 0; i < count; i++) {
+        phi__tool_view *tool = &tools[i];
+        if (!phi__strict_wanted(tool, form)) continue;
+        if (tool->adapted == NULL)
+            tool->adapted = (struct phi__adapted *)phi__arena_zero(
+                arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
+        if (tool->adapted == NULL) return false;
+        if (!phi__strict_is_made(tool, codec, form) &&
+            !phi__strict_make(tool->schema, codec, form, arena, &tool->adapted[form]))
+            return false;
+    }
+    return true;
+}
+
+PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
+                                       phi_memory *scratch, char *words, size_t words_size) {
+    phi__strict_form form = phi__strict_form_of(codec, ask->model);
+    phi_status status = PHI_OK;
+    size_t i;
+    for (i = 0; i < ask->tool_count && status == PHI_OK; i++) {
+        const phi__tool_view *tool = &ask->tools[i];
+        struct phi__adapted made;
+        phi_arena arena;
+        if (!phi__strict_wanted(tool, form)) continue;
+        phi_arena_init(&arena, scratch, 0);
+        if (phi__strict_is_made(tool, codec, form))
+            made = tool->adapted[form];
+        else if (!phi__strict_make(tool->schema, codec, form, &arena, &made))
+            status = PHI_NO_MEMORY;
+        if (status == PHI_OK && made.refused.len > 0) {
+            (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
+                           (unsigned long long)i, tool->name.len > 80 ? 80 : (int)tool->name.len,
+                           tool->name.at, (int)made.refused.len, made.refused.at);
+            if (words_size > 0) words[phi__utf8_valid(phi_str_of(words))] = '\0';
+            status = PHI_BAD_ARG;
+        }
+        phi_arena_free(&arena);
+    }
+    return status;
+}
+
+PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
+    phi__strict_form form = phi__strict_form_of(e->codec, e->ask->model);
+    struct phi__adapted made;
+    *strict = false;
+    if (phi__strict_wanted(tool, form)) {
+        if (phi__strict_is_made(tool, e->codec, form))
+            made = tool->adapted[form];
+        else if (!phi__strict_make(tool->schema, e->codec, form, e->arena, &made))
+            e->failed = true;
+        *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
+        if (made.schema.len > 0) return made.schema; /* what was refused is not sent by the loop */
+    }
+    return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
+                                           : tool->schema;
+}
+
+/* ---- src/wire/structured.c ---- */
+
+/* structured.c - an answer's text becomes a tree. */
+
+
+#include <stdio.h>
+
+static phi_status phi__structured_no(char *words, size_t size, phi_status status,
+                                     const char *text) {
+    if (size > 0) (void)snprintf(words, size, "%s", text);
+    return status;
+}
+
+/* A call, or the text that such a call became. */
+static const phi_content *phi__structured_answer(const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        if ((c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_TEXT) && !c->incomplete &&
+            phi__str_is(c->name, PHI_RESPOND_TOOL))
+            return c;
+    }
+    return NULL;
+}
+
+/* What stands between "```json" and "```"; false: the text is not one fenced block. */
+static bool phi__structured_unfence(phi_str text, phi_str *out) {
+    size_t line = phi__str_find(text, 0, "\n");
+    if (text.len < 6 || memcmp(text.at, "```", 3) != 0 || line == SIZE_MAX) return false;
+    if (line > text.len - 3 || memcmp(text.at + text.len - 3, "```", 3) != 0) return false;
+    *out = phi__str_trim(phi__str(text.at + line, text.len - 3 - line));
+    return true;
+}
+
+static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json **out,
+                                        phi_parse_error *error) {
+    phi_str inside;
+    phi_status status = phi_json_parse(arena, text, 0, out, error);
+    if (status == PHI_PARSE && phi__structured_unfence(text, &inside))
+        status = phi_json_parse(arena, inside, 0, out, error);
+    return status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
+                                    char *words, size_t words_size) {
+    const phi_content *answer;
+    phi_str text;
+    phi_parse_error error;
+    phi_status status;
+    bool failed = false;
+    if (words_size > 0 && words != NULL) words[0] = '\0';
+    if (out != NULL) *out = NULL;
+    if (message == NULL || arena == NULL || out == NULL || (words == NULL && words_size > 0))
+        return PHI_BAD_ARG;
+    if (message->role != PHI_ROLE_ASSISTANT)
+        return phi__structured_no(words, words_size, PHI_BAD_ARG,
+                                  "expected a message of the role Assistant");
+    answer = phi__structured_answer(message);
+    if (answer != NULL)
+        text = answer->kind == PHI_CONTENT_TEXT ? answer->text : answer->arguments;
+    else
+        text = phi_message_text(message, "", arena, &failed);
+    if (failed) return phi__structured_no(words, words_size, PHI_NO_MEMORY, "out of memory");
+    text = phi__str_trim(text);
+    if (text.len == 0)
+        return phi__structured_no(words, words_size, PHI_BAD_ARG,
+                                  "SchemaMismatch: the answer is empty");
+    status = phi__structured_parse(text, arena, out, &error);
+    if (status == PHI_OK) return PHI_OK;
+    *out = NULL;
+    if (status != PHI_PARSE)
+        return phi__structured_no(words, words_size, status, phi_status_text(status));
+    if (words_size > 0)
+        (void)snprintf(words, words_size, "the answer is not valid JSON: %u:%u: %s",
+                       (unsigned)error.line, (unsigned)error.column, error.message);
+    return PHI_BAD_ARG;
+}
+
+PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
+                                    char *words, size_t words_size) {
+    phi_arena_mark mark;
+    phi_json *schema = NULL;
+    phi_schema_error error;
+    phi_parse_error parse;
+    phi_status status;
+    if (words_size > 0 && words != NULL) words[0] = '\0';
+    if (format == NULL || arena == NULL || (words == NULL && words_size > 0)) return PHI_BAD_ARG;
+    if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
+    if (!phi_json_is_object(value))
+        return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
+    if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    mark = phi_arena_save(arena);
+    status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
+    if (status != PHI_OK)
+        (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
+    else if ((status = phi_schema_check(schema, value, "answer", &error)) != PHI_OK)
+        (void)phi__structured_no(words, words_size, status, error.message);
+    phi_arena_reset(arena, mark);
+    return status;
+}
+
+/* ---- src/wire/translate.c ---- */
+
+/* translate.c - the rules of switching models, as a pure function over messages.
+
+   Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
+   renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
+   models of their own. */
+
+
+typedef struct phi__translation {
+    const phi_model *target;
+    phi__id_rule ids;
+    const char *provider;
+    uint64_t origins[PHI__CODEC_NAMES]; /* 0: the protocol is a host's own */
+    phi_arena *arena;
+    const phi_message **out;
+    size_t count, cap;
+    const phi_message
+        *calls;        /* the last answer, as given, while its calls may be answered; or NULL */
+    uint8_t *answered; /* by block of it */
+    bool failed;
+} phi__translation;
+
+static void phi__translate_put(phi__translation *t, const phi_message *message) {
+    if (message == NULL || t->count == t->cap)
+        t->failed = true;
+    else
+        t->out[t->count++] = message;
+}
+
+static bool phi__translate_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+static bool phi__translate_id(phi__translation *t, phi_str *id) {
+    char room[PHI__ID_ROOM];
+    phi_str mapped = phi__render_map_id(*id, t->ids, room);
+    return mapped.at == id->at || phi__arena_str(t->arena, mapped, id);
+}
+
+/* A copy whose blocks may be changed; strings are shared. */
+static phi_message *phi__translate_copy(phi__translation *t, const phi_message *m,
+                                        phi_content **content) {
+    phi_message *copy = (phi_message *)phi_arena_alloc(t->arena, sizeof *copy);
+    *content = (phi_content *)phi_arena_alloc(
+        t->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
+    if (copy == NULL || *content == NULL) {
+        t->failed = true;
+        return NULL;
+    }
+    *copy = *m;
+    copy->content = *content;
+    return copy;
+}
+
+/* ---- results ---- */
+
+static void phi__translate_missing(phi__translation *t, const phi_content *call) {
+    phi_content *content;
+    phi_message result, *copy;
+    memset(&result, 0, sizeof result);
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.is_error = true;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    copy = phi__translate_copy(t, &result, &content);
+    if (copy == NULL) return;
+    memset(content, 0, sizeof *content);
+    content->kind = PHI_CONTENT_TEXT;
+    content->text = PHI__LIT("No result provided");
+    if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
+    phi__translate_put(t, copy);
+}
+
+static void phi__translate_close_calls(phi__translation *t) {
+    size_t i;
+    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++)
+        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i])
+            phi__translate_missing(t, &t->calls->content[i]);
+    t->calls = NULL;
+}
+
+static void phi__translate_open_calls(phi__translation *t, const phi_message *m) {
+    size_t i = 0;
+    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
+    if (i == m->content_count) return;
+    t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
+    if (t->answered == NULL) t->failed = true;
+    t->calls = t->failed ? NULL : m;
+}
+
+static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
+    size_t i;
+    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
+        const phi_content *c = &t->calls->content[i];
+        if (t->answered[i] || !phi__translate_is_call(c) ||
+            !phi_str_equal(c->id, result->tool_call_id))
+            continue;
+        t->answered[i] = 1;
+        return true;
+    }
+    return false;
+}
+
+/* ---- messages ---- */
+
+/* Images that the target does not take: one line of text for those in a row. */
+static const phi_message *phi__translate_images(phi__translation *t, const phi_message *m) {
+    phi_content *content;
+    phi_message *copy;
+    bool omitted = false;
+    size_t i = 0, n = 0;
+    if ((t->target->quirks & PHI_QUIRK_NO_IMAGES) == 0) return m;
+    while (i < m->content_count && !phi__render_is_image(&m->content[i])) i++;
+    if (i == m->content_count) return m;
+    copy = phi__translate_copy(t, m, &content);
+    for (i = 0; copy != NULL && i < m->content_count; i++) {
+        bool image = phi__render_is_image(&m->content[i]);
+        if (!image)
+            content[n++] = m->content[i];
+        else if (!omitted) {
+            memset(&content[n], 0, sizeof content[n]);
+            content[n].kind = PHI_CONTENT_TEXT;
+            content[n++].text = PHI__LIT(PHI__RENDER_NO_IMAGE);
+        }
+        omitted = image;
+    }
+    if (copy != NULL) copy->content_count = n;
+    return copy;
+}
+
+static void phi__translate_result(phi__translation *t, const phi_message *m) {
+    phi_str id = m->tool_call_id;
+    phi_content *content;
+    phi_message *copy;
+    if (!phi__translate_answers(t, m)) return;
+    m = phi__translate_images(t, m);
+    if (m == NULL || !phi__translate_id(t, &id)) {
+        t->failed = true;
+        return;
+    }
+    if (id.at != m->tool_call_id.at) {
+        copy = phi__translate_copy(t, m, &content);
+        if (copy == NULL) return;
+        if (m->content_count > 0) memcpy(content, m->content, m->content_count * sizeof *content);
+        copy->tool_call_id = id;
+        m = copy;
+    }
+    phi__translate_put(t, m);
+}
+
+static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
+    if (t->origins[0] != 0)
+        return phi__origin_among(t->origins, phi__origin_of(m->model, m->provider, m->protocol));
+    return phi__str_is(m->model, t->target->id) && phi__str_is(m->provider, t->provider) &&
+           phi__str_is(m->protocol, t->target->protocol);
+}
+
+/* A block as the target may see it; false: not at all. */
+static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own,
+                                 phi_content *to) {
+    *to = *from;
+    if (from->kind == PHI_CONTENT_THINKING) return own;
+    if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
+        return own && from->signature.len > 0;
+    if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
+    if (!own) to->signature = to->replay = phi__str(NULL, 0);
+    if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
+    return true;
+}
+
+static bool phi__translate_same_block(const phi_content *a, const phi_content *b) {
+    return a->id.at == b->id.at && a->signature.at == b->signature.at &&
+           a->replay.at == b->replay.at;
+}
+
+static void phi__translate_answer(phi__translation *t, const phi_message *m) {
+    bool own = phi__translate_is_own(t, m), same = true;
+    phi_arena_mark mark = phi_arena_save(t->arena);
+    phi_content *content;
+    phi_message *copy = phi__translate_copy(t, m, &content);
+    size_t i, n = 0;
+    for (i = 0; copy != NULL && i < m->content_count; i++) {
+        if (!phi__translate_block(t, &m->content[i], own, &content[n])) continue;
+        same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
+        n++;
+    }
+    if (copy == NULL || t->failed) return;
+    same = same && n == m->content_count;
+    if (same) phi_arena_reset(t->arena, mark);
+    if (!same) copy->content_count = n;
+    if (n > 0) phi__translate_put(t, same ? m : copy);
+    phi__translate_open_calls(t, m);
+}
+
+static void phi__translate_message(phi__translation *t, const phi_message *m) {
+    if (m->role == PHI_ROLE_EXTENSION) return;
+    if (m->role == PHI_ROLE_TOOL_RESULT) {
+        phi__translate_result(t, m);
+        return;
+    }
+    phi__translate_close_calls(t);
+    if (m->role == PHI_ROLE_ASSISTANT)
+        phi__translate_answer(t, m);
+    else
+        phi__translate_put(t, phi__translate_images(t, m));
+}
+
+/* Messages at most: each, and one for each call of an answer. */
+static size_t phi__translate_most(const phi_message *const *messages, size_t count) {
+    size_t n = count, i, b;
+    for (i = 0; i < count; i++)
+        for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)
+            n = phi__add(n, messages[i]->content[b].kind == PHI_CONTENT_TOOL_CALL);
+    return n;
+}
+
+/* ---- for the loop ---- */
+
+PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
+                                  const phi_message *const *messages, size_t count,
+                                  phi_arena *arena, const phi_message *const **out,
+                                  size_t *out_count) {
+    phi__translation t;
+    size_t i;
+    memset(&t, 0, sizeof t);
+    t.target = target;
+    t.arena = arena;
+    t.ids = phi__render_id_rule(codec, target);
+    t.provider = target->provider != NULL ? target->provider : target->protocol;
+    if (codec != NULL)
+        phi__origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
+    t.cap = phi__translate_most(messages, count);
+    t.out =
+        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));
+    if (t.out == NULL) return PHI_NO_MEMORY;
+    for (i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
+    phi__translate_close_calls(&t);
+    if (t.failed) return PHI_NO_MEMORY;
+    *out = t.out;
+    *out_count = t.count;
+    return PHI_OK;
+}
+
+/* ---- src/wire/writer.c ---- */
+
+/* writer.c - what a host's model says, put into the assembly. */
+
+static phi__assembly *phi__writer_open(phi_answer *answer) {
+    phi__assembly *a = (phi__assembly *)answer;
+    if (a == NULL || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return NULL;
+    phi__assembly_start(a);
+    return a;
+}
+
+/* The call that is open, or SIZE_MAX. */
+static size_t phi__writer_call(const phi__assembly *a) {
+    size_t last = a->count - 1;
+    if (a->count == 0 || a->drafts[last].kind != PHI_CONTENT_TOOL_CALL || !a->drafts[last].open)
+        return SIZE_MAX;
+    return last;
+}
+
+static void phi__writer_close_last(phi__assembly *a) {
+    if (a->count > 0 && a->drafts[a->count - 1].open) phi__assembly_close(a, a->count - 1);
+}
+
+static void phi__writer_add(phi_answer *answer, phi_content_kind kind, phi_str bytes) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a == NULL || bytes.len == 0) return;
+    if (phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
+    phi__assembly_add(a, phi__assembly_current(a, kind), bytes);
+}
+
+/* ---- public ---- */
+
+PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes) {
+    phi__writer_add(answer, PHI_CONTENT_TEXT, bytes);
+}
+
+PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes) {
+    phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
+}
+
+PHI_API void phi_answer_signature(phi_answer *answer, phi_str token) {
+    phi__assembly *a = phi__writer_open(answer);
+    size_t block;
+    if (a == NULL) return;
+    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].signature, token);
+}
+
+PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {
+    phi__assembly *a = phi__writer_open(answer);
+    size_t block;
+    if (a == NULL) return;
+    phi__writer_close_last(a);
+    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
+    if (block == SIZE_MAX) return;
+    phi__assembly_set(a, &a->drafts[block].id, id);
+    phi__assembly_set(a, &a->drafts[block].name, name);
+}
+
+PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a != NULL && bytes.len > 0) phi__assembly_add(a, phi__writer_call(a), bytes);
+}
+
+PHI_API void phi_answer_call_end(phi_answer *answer) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a != NULL && phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
+}
+
+PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a != NULL && usage != NULL) a->usage = *usage;
+}
+
+PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason) {
+    phi__assembly *a = phi__writer_open(answer);
+    bool known = reason == PHI_STOP_REASON_LENGTH || reason == PHI_STOP_REASON_TOOL_USE ||
+                 reason == PHI_STOP_REASON_GUARD_RAIL;
+    if (a == NULL) return;
+    if (reason != PHI_STOP_REASON_LENGTH) phi__writer_close_last(a); /* a cut call stays open */
+    a->stop_reason = known ? reason : PHI_STOP_REASON_STOP;
+    a->terminal = a->last = true;
+}
+
+PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
+                             const char *words) {
+    phi__assembly *a = phi__writer_open(answer);
+    if (a == NULL) return;
+    if ((unsigned)kind <= (unsigned)PHI_FAILURE_NONE ||
+        (unsigned)kind > (unsigned)PHI_FAILURE_NO_MEMORY)
+        kind = PHI_FAILURE_SERVER;
+    phi__assembly_fail(a, kind, retryable, phi__str(NULL, 0),
+                       words != NULL ? phi_str_of(words) : PHI__LIT("the model has failed"));
+}
+
+#endif /* PHI__IMP_WIRE */
+
+#ifdef PHI__IMP_CODECS
+#if PHI__IMP_CODECS != 0x8baf9bda
+#error "phi: two versions of src/codecs in one file"
+#endif
+#else
+#define PHI__IMP_CODECS 0x8baf9bda
+
+/* ---- src/codecs/anthropic_in.h ---- */
+
+/* anthropic_in.h - the Anthropic Messages codec and its two halves. */
+#ifndef PHI_CODECS_ANTHROPIC_IN_H
+#define PHI_CODECS_ANTHROPIC_IN_H
+
+
+PHI__FN const phi__codec *phi__anthropic_codec(void);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__anthropic_state {
+    bool got_stop; /* a message_delta brought a stop reason */
+    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;    /* an event came */
+    phi__repeat repeat;
+} phi__anthropic_state;
+
+PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__anthropic_end(void *state, phi__assembly *a);
+PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
+/* ---- src/codecs/bedrock_in.h ---- */
+
+/* bedrock_in.h - the codec of Amazon Bedrock's ConverseStream and its two halves. */
+#ifndef PHI_CODECS_BEDROCK_IN_H
+#define PHI_CODECS_BEDROCK_IN_H
+
+
+PHI__FN const phi__codec *phi__bedrock_codec(void);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__bedrock_state {
+    bool heard;    /* an event came */
+    bool got_stop; /* messageStop */
+    bool got_usage;
+    bool settled; /* both, or the end: what follows does not count */
+} phi__bedrock_state;
+
+/* name: the event's type; '!' and the type of an exception; empty: the JSON holds it as its key. */
+PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__bedrock_end(void *state, phi__assembly *a);
+PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
+/* ---- src/codecs/claude_in.h ---- */
+
+/* claude_in.h - what differs between Claude models, as data, and what follows of it: for Anthropic's own protocol
+   and for Bedrock's. */
+#ifndef PHI_CODECS_CLAUDE_IN_H
+#define PHI_CODECS_CLAUDE_IN_H
+
+
+/* How thinking is kept away where it is not wanted. */
+typedef enum phi__claude_off {
+    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
+    PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
+    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
+    PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
+} phi__claude_off;
+
+typedef struct phi__claude {
+    uint32_t version;    /* major * 100 + minor; 0: no Claude, or no known name */
+    bool adaptive;       /* thinking:{type:adaptive} and effort, not a budget */
+    bool no_temperature; /* refuses any but 1 */
+    bool no_forced_tool; /* refuses a tool_choice that forces a call */
+    phi__claude_off off;
+    uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
+} phi__claude;
+
+/* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
+   "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
+PHI__FN phi__claude phi__claude_of(phi_str id);
+
+/* What is asked of a Claude model, resolved once; by whatever protocol. */
+typedef struct phi__claude_plan {
+    phi__claude claude;
+    bool adaptive, thinks;
+    uint32_t max_tokens, budget;
+} phi__claude_plan;
+
+PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
+/* The same for this very request: with a budget the API wants the message whose calls were just answered to
+   begin with thinking, and where that message has none, this one answer is asked for without. */
+PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
+/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
+   the answer's format is said there too. */
+PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
+PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
+
+/* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
+PHI__FN size_t phi__claude_last_sent(const phi_message *m);
+
+/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is the user's
+   from 4.6 on. */
+PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
+PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask);
+PHI__FN bool phi__claude_unforced(const phi__ask *ask);
+PHI__FN bool phi__claude_user_last(const phi_model *model);
+
+#endif
+
+/* ---- src/codecs/gemini_in.h ---- */
+
+/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
+#ifndef PHI_CODECS_GEMINI_IN_H
+#define PHI_CODECS_GEMINI_IN_H
+
+
+PHI__FN const phi__codec *phi__gemini_codec(void);
+PHI__FN const phi__codec *phi__vertex_codec(void);
+
+/* A schema as Gemini takes it, appended; one that needs no change, as it is. phi__codec_rules.adapt. */
+PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__gemini_state {
+    bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;   /* an event came */
+    bool in_call; /* the last block is a call whose arguments still come, in pieces */
+    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
+    phi__repeat repeat;
+} phi__gemini_state;
+
+PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
+PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
+
+/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
+   path that is none, or a value of no known kind. */
+PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
+
+#endif
+
+/* ---- src/codecs/openai_chat_in.h ---- */
+
+/* openai_chat_in.h - the OpenAI Chat Completions codec and its two halves. */
+#ifndef PHI_CODECS_OPENAI_CHAT_IN_H
+#define PHI_CODECS_OPENAI_CHAT_IN_H
+
+
+PHI__FN const phi__codec *phi__openai_chat_codec(void);
+
+/* How far an item of reasoning_details is written: fragments of one item are joined. */
+typedef enum phi__chat_detail {
+    PHI__CHAT_DETAIL_NONE = 0, /* none, or the last is whole */
+    PHI__CHAT_DETAIL_TEXT,     /* inside of its text */
+    PHI__CHAT_DETAIL_OPEN      /* behind it: only the brace is missing */
+} phi__chat_detail;
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__chat_state {
+    bool finished;     /* a finish_reason came */
+    bool finish_empty; /* it was "": good with [DONE] */
+    bool done;         /* [DONE] came */
+    bool broken;       /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;        /* an event came */
+    phi__chat_detail detail;
+    size_t detail_block;
+    uint64_t detail_key; /* hash of the open item's type and index */
+    phi__repeat repeat;
+} phi__chat_state;
+
+PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__chat_end(void *state, phi__assembly *a);
+PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
+/* ---- src/codecs/openai_in.h ---- */
+
+/* openai_in.h - what OpenAI's two protocols share, Chat Completions and Responses. */
+#ifndef PHI_CODECS_OPENAI_IN_H
+#define PHI_CODECS_OPENAI_IN_H
+
+
+/* A text that is sent: not blank. */
+PHI__FN bool phi__openai_is_text(const phi_content *c);
+/* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line feeds; whether
+   there was any. */
+PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
+/* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be sent. */
+PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
+/* "prompt_cache_key", where there is a session; into the scratch buffer. */
+PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
+/* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
+PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
+
+#endif
+
+/* ---- src/codecs/openai_responses_in.h ---- */
+
+/* openai_responses_in.h - the OpenAI Responses codec, that of Azure, and their two halves. */
+#ifndef PHI_CODECS_OPENAI_RESPONSES_IN_H
+#define PHI_CODECS_OPENAI_RESPONSES_IN_H
+
+
+PHI__FN const phi__codec *phi__openai_responses_codec(void);
+PHI__FN const phi__codec *phi__azure_codec(void); /* the same at another address */
+
+/* The stream half; the state is zeroed memory. */
+typedef struct phi__responses_state {
+    bool finished; /* the terminal event came: what follows is ignored */
+    bool failed;   /* an error came: of what follows, the terminal event alone counts */
+    bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
+    bool heard;    /* an event came */
+} phi__responses_state;
+
+PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
+PHI__FN void phi__responses_end(void *state, phi__assembly *a);
+PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
+
+/* ---- src/codecs/registry_in.h ---- */
+
+/* registry_in.h - the protocols that this program speaks: the only place where they are known by their names.
+
+   A new one is a pair of files beside this one and a line in registry.c. The layer that makes runtimes hands the
+   table down, so that nothing below the agents names a codec. The top four bits of phi__rendered.form tell apart
+   what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
+#ifndef PHI_CODECS_REGISTRY_IN_H
+#define PHI_CODECS_REGISTRY_IN_H
+
+
+/* The names of ours, for the table and for the codec itself: first that of configuration files, then those of
+   behaviours A. */
+#define PHI__NAMES_ANTHROPIC                                                                       \
+    { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
+#define PHI__NAMES_OPENAI_CHAT                                                                     \
+    { PHI_PROTOCOL_OPENAI_CHAT, "open_ai_completions", "openai" }
+#define PHI__NAMES_OPENAI_RESPONSES                                                                \
+    { PHI_PROTOCOL_OPENAI_RESPONSES, "open_ai_responses", NULL }
+#define PHI__NAMES_AZURE                                                                           \
+    { PHI_PROTOCOL_AZURE_RESPONSES, "azure_open_ai_responses", NULL }
+#define PHI__NAMES_GEMINI                                                                          \
+    { PHI_PROTOCOL_GOOGLE, "google", NULL }
+#define PHI__NAMES_VERTEX                                                                          \
+    { PHI_PROTOCOL_VERTEX, "vertex", NULL }
+#define PHI__NAMES_BEDROCK                                                                         \
+    { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
+
+/* The table; its last line has no codec. */
+PHI__FN const phi__codec_row *phi__codec_rows(void);
+PHI__FN const phi__codec *phi__codec_none(void); /* NULL: stands for one that was left out */
+/* The codec of a protocol by any of its names, or NULL. */
+PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
+
+#endif
+
+/* ---- src/codecs/sigv4_in.h ---- */
+
+/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, no clock and no memory of its own.
+
+   Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
+   x-amz-security-token: the request has to carry just these values. The path is encoded a second time
+   for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
+#ifndef PHI_CODECS_SIGV4_IN_H
+#define PHI_CODECS_SIGV4_IN_H
+
+
+/* Borrowed for the call. */
+typedef struct phi__sigv4 {
+    phi_str method, path; /* the path as on the wire, percent-encoded, without a query */
+    phi_str host;         /* as the Host header says it */
+    phi_str content_type;
+    phi_str access_key, secret, token; /* token: empty for none */
+    phi_str region;
+    int64_t wall_ms; /* Unix time */
+    const unsigned char *body_sha256;
+} phi__sigv4;
+
+typedef struct phi__sigv4_words {
+    char date[17];    /* x-amz-date: "20261120T123456Z", terminated */
+    char content[65]; /* x-amz-content-sha256, terminated */
+} phi__sigv4_words;
+
+/* The value of Authorization is appended to `out`, which may fail. */
+PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
+
+#endif
+
+/* ---- src/codecs/anthropic.c ---- */
+
+/* anthropic.c - requests of the Anthropic Messages API.
+
+   A message's content is rendered whole, blocks joined by commas, and kept; roles are opened and
+   closed by glue around it, so that tool results and the user's words after them share one message.
+   The cache mark moves from turn to turn: it is put inside of the last brace of the last user
+   block, which is why no rendering holds one. wire.md parts 2 and 9. */
+
+
+#ifndef PHI_NO_ANTHROPIC
+
+/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+enum {
+    PHI__ANTHROPIC_FORM = 1 << 28,
+    PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
+    PHI__ANTHROPIC_NO_IMAGES = 2,
+    PHI__ANTHROPIC_IMAGES = 4 /* the images of an error result */
+};
+
+#define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
+#define PHI__ANTHROPIC_MARK PHI__ANTHROPIC_MARK_OPEN "}"
+
+static bool phi__anthropic_no_images(const phi__encoder *e) {
+    return (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
+}
+
+/* ---- blocks ---- */
+
+static void phi__anthropic_text(phi__encoder *e, phi_str text) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"text\"");
+    phi__render_text_member(e, "text", text);
+    phi__buf_char(out, '}');
+}
+
+static void phi__anthropic_image(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"image\",\"source\":{\"type\":\"base64\"");
+    phi__render_member(out, "media_type", c->mime_type);
+    phi__buf_text(out, ",\"data\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}");
+}
+
+static void phi__anthropic_parts(phi__encoder *e, const phi_message *m, bool images) {
+    phi__render_parts(e, m, images, phi__anthropic_text, phi__anthropic_image);
+}
+
+static void phi__anthropic_thinking(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    if (c->signature.len == 0) return; /* of a turn that was cut: the API would refuse it */
+    phi__json_put_comma(out);
+    if (c->redacted) {
+        phi__buf_text(out, "{\"type\":\"redacted_thinking\"");
+        phi__render_member(out, "data", c->signature);
+    } else {
+        phi__buf_text(out, "{\"type\":\"thinking\"");
+        phi__render_text_member(e, "thinking", c->text);
+        phi__render_member(out, "signature", c->signature);
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_content *c) {
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"type\":\"tool_use\",\"id\":");
+    phi__render_id(out, c->id, PHI__ID_ANTHROPIC);
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 128);
+    phi__buf_text(out, ",\"input\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_char(out, '}');
+}
+
+static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool same) {
+    size_t last = phi__claude_last_sent(m), i;
+    for (i = 0; last != SIZE_MAX && i <= last; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
+            phi__anthropic_text(e, i == last ? phi__render_trim_end(c->text) : c->text);
+        else if (c->kind == PHI_CONTENT_THINKING && same)
+            phi__anthropic_thinking(e, c);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete)
+            phi__anthropic_call(e, &e->scratch, c);
+    }
+}
+
+/* One text as a string, anything else as blocks. A result that is an error holds text only, and at
+   least some. */
+static void phi__anthropic_result(phi__encoder *e, const phi_message *m) {
+    phi__buf *out = &e->scratch;
+    bool images = !m->is_error && phi__render_sends_image(e, m);
+    size_t i, texts = 0;
+    const phi_content *text = NULL;
+    phi__buf_text(out, "{\"type\":\"tool_result\",\"tool_use_id\":");
+    phi__render_id(out, m->tool_call_id, PHI__ID_ANTHROPIC);
+    if (m->is_error) phi__buf_text(out, ",\"is_error\":true");
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TEXT && !phi__render_blank(m->content[i].text)) {
+            text = &m->content[i];
+            texts++;
+        }
+    if (images || texts > 1 || phi__render_omits_any(e, m)) {
+        phi__buf_text(out, ",\"content\":[");
+        phi__anthropic_parts(e, m, images);
+        phi__buf_char(out, ']');
+    } else if (texts == 1)
+        phi__render_text_member(e, "content", text->text);
+    else if (m->is_error)
+        phi__buf_text(out, ",\"content\":\"(no output)\"");
+    phi__buf_char(out, '}');
+}
+
+/* ---- roles ---- */
+
+static void phi__anthropic_close_role(phi__encoder *e) {
+    if (e->open_role == (phi_role)0) return;
+    phi__encode_glue(e, "]}");
+    e->last_role = e->open_role;
+    e->open_role = (phi_role)0;
+}
+
+/* Ends the message before, where one is open, and begins one of a role. */
+static void phi__anthropic_open_role(phi__encoder *e, phi_role role) {
+    static const char *const user[] = {"{\"role\":\"user\",\"content\":[",
+                                       ",{\"role\":\"user\",\"content\":[",
+                                       "]},{\"role\":\"user\",\"content\":["};
+    static const char *const assistant[] = {"{\"role\":\"assistant\",\"content\":[",
+                                            ",{\"role\":\"assistant\",\"content\":[",
+                                            "]},{\"role\":\"assistant\",\"content\":["};
+    size_t before = e->open_role != (phi_role)0 ? 2 : e->last_role != (phi_role)0 ? 1 : 0;
+    phi__encode_glue(e, role == PHI_ROLE_USER ? user[before] : assistant[before]);
+    if (before == 2) e->last_role = e->open_role;
+    e->open_role = role;
+}
+
+static void phi__anthropic_append(phi__encoder *e, phi_role role, phi_str blocks) {
+    if (blocks.len == 0) return;
+    if (e->open_role == role)
+        phi__encode_glue(e, ",");
+    else
+        phi__anthropic_open_role(e, role);
+    phi__encode_piece(e, blocks);
+    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+}
+
+static void phi__anthropic_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    bool same = m->role == PHI_ROLE_ASSISTANT && phi__render_same_origin(e, at);
+    uint32_t form = PHI__ANTHROPIC_FORM;
+    phi_str blocks;
+    if (same) form |= PHI__ANTHROPIC_ORIGIN;
+    if (m->role != PHI_ROLE_ASSISTANT && phi__anthropic_no_images(e))
+        form |= PHI__ANTHROPIC_NO_IMAGES;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__anthropic_parts(e, m, true);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__anthropic_result(e, m);
+        else
+            phi__anthropic_assistant(e, m, same);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
+    }
+    phi__anthropic_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+                          blocks);
+}
+
+static void phi__anthropic_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi_str json;
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, "{\"type\":\"tool_result\",\"tool_use_id\":");
+    phi__render_id(&e->scratch, call->id, PHI__ID_ANTHROPIC);
+    phi__buf_text(&e->scratch, ",\"is_error\":true,\"content\":\"No result provided\"}");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
+        e->failed = true;
+    else
+        phi__anthropic_append(e, PHI_ROLE_USER, json);
+    phi__buf_clear(&e->scratch);
+}
+
+/* Images of results that are errors: the API takes them only behind all results. */
+static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to) {
+    size_t i;
+    if (phi__anthropic_no_images(e)) return;
+    for (i = from; i < to; i++) {
+        const phi_message *m = e->ask->items[i].message;
+        uint32_t form = PHI__ANTHROPIC_FORM | PHI__ANTHROPIC_IMAGES;
+        phi_str blocks;
+        size_t j;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+            continue;
+        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
+            for (j = 0; j < m->content_count; j++)
+                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
+                    phi__anthropic_image(e, &m->content[j]);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
+        }
+        phi__anthropic_append(e, PHI_ROLE_USER, blocks);
+    }
+}
+
+/* ---- around the messages ---- */
+
+static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p) {
+    phi_tool_choice choice = e->ask->tool_choice;
+    if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
+        choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
+    if (e->ask->respond_only) {
+        phi__buf_text(&e->scratch,
+                      ",\"tool_choice\":{\"type\":\"tool\",\"name\":\"" PHI_RESPOND_TOOL "\"}");
+        return;
+    }
+    phi__buf_text(&e->scratch, ",\"tool_choice\":{\"type\":\"");
+    phi__buf_text(&e->scratch, choice == PHI_TOOL_CHOICE_NONE       ? "none"
+                               : choice == PHI_TOOL_CHOICE_REQUIRED ? "any"
+                                                                    : "auto");
+    phi__buf_text(&e->scratch, "\"}");
+}
+
+static void phi__anthropic_put_tools(phi__encoder *e) {
+    phi__buf *out = &e->scratch;
+    size_t i;
+    bool strict;
+    phi__buf_text(out, ",\"tools\":[");
+    for (i = 0; i < e->ask->tool_count; i++) {
+        const phi__tool_view *tool = &e->ask->tools[i];
+        if (i > 0) phi__buf_char(out, ',');
+        phi__buf_text(out, "{\"name\":");
+        phi__json_put_str(out, tool->name);
+        if (!phi__render_blank(tool->description))
+            phi__render_member(out, "description", tool->description);
+        phi__buf_text(out, ",\"input_schema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        if (strict) phi__buf_text(out, ",\"strict\":true");
+        phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
+                               ? PHI__ANTHROPIC_MARK
+                               : "}");
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__anthropic_head(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi__claude_plan plan = phi__claude_plan_now(e);
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    phi__render_member(out, "model", phi_str_of(ask->model->id));
+    phi__buf_text(out, ",\"max_tokens\":");
+    phi__buf_u64(out, plan.max_tokens);
+    phi__buf_text(out, ",\"stream\":true");
+    if (!phi__render_blank(ask->system_prompt)) {
+        phi__buf_text(out, ",\"system\":[{\"type\":\"text\"");
+        phi__render_member(out, "text", ask->system_prompt);
+        phi__buf_text(out, phi__ask_marks(ask, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
+        phi__buf_char(out, ']');
+    }
+    phi__claude_put_thinking(e, &plan);
+    phi__claude_put_config(e, &plan, true);
+    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    if (ask->tool_count > 0) {
+        phi__anthropic_put_choice(e, &plan);
+        phi__anthropic_put_tools(e);
+    }
+    phi__buf_text(out, ",\"messages\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__anthropic_tail(phi__encoder *e) {
+    phi__anthropic_close_role(e);
+    phi__encode_glue(e, "]}");
+    if (phi__ask_marks(e->ask, PHI__MARK_MESSAGES))
+        phi__encode_mark(e, 1, PHI__ANTHROPIC_MARK_OPEN);
+}
+
+static void phi__anthropic_address(phi__encoder *e) {
+    const phi_model *model = e->ask->model;
+    phi_str key = phi__str_trim(phi_str_of(model->api_key));
+    phi__encode_url(e, "/v1", false, "/messages");
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
+    phi__encode_header(e, "anthropic-version", PHI__LIT("2023-06-01"));
+    if (phi__str_find(key, 0, "sk-ant-oat") != SIZE_MAX) { /* an OAuth token */
+        phi__buf_clear(&e->scratch);
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+    } else if (key.len > 0)
+        phi__encode_header(e, "x-api-key", key);
+    phi__encode_model_headers(e);
+}
+
+/* ---- the codec ---- */
+
+static const phi__codec_rules phi__anthropic_rules = {NULL,
+                                                      phi__claude_strict_form,
+                                                      NULL,
+                                                      phi__claude_format_way,
+                                                      PHI__SCHEMA_STRICT,
+                                                      NULL,
+                                                      phi__claude_unforced,
+                                                      phi__claude_user_last,
+                                                      PHI__RULE_USER_FIRST};
+
+PHI__FN const phi__codec *phi__anthropic_codec(void) {
+    static const phi__codec codec = {PHI__NAMES_ANTHROPIC,
+                                     &phi__anthropic_rules,
+                                     sizeof(phi__anthropic_state),
+                                     phi__anthropic_head,
+                                     phi__anthropic_item,
+                                     phi__anthropic_tail,
+                                     phi__anthropic_address,
+                                     phi__anthropic_missing,
+                                     phi__anthropic_after_results,
+                                     phi__anthropic_event,
+                                     phi__anthropic_end,
+                                     phi__anthropic_whole,
+                                     NULL,
+                                     NULL};
+    return &codec;
+}
+
+#endif
+#undef PHI__ANTHROPIC_MARK_OPEN
+#undef PHI__ANTHROPIC_MARK
+
+/* ---- src/codecs/anthropic_stream.c ---- */
+
+/* anthropic_stream.c - answers of the Anthropic Messages API: events to a message.
+
+   Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
+   by the index the wire gives them; blocks of kinds that are not known are read over, with all of
+   their deltas. wire.md parts 1.3, 1.9 and 2. */
+
+
+#ifndef PHI_NO_ANTHROPIC
+
+#define PHI__ANT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What any event may hold, as it stands in its text. */
+typedef struct phi__ant_event {
+    phi__json_text type;
+    int64_t index;
+    phi__json_text delta_type, text, thinking, partial_json, signature; /* of a delta */
+    phi__json_text stop_reason;
+    phi_str stop_details; /* raw JSON, as the next three */
+    phi_str block, message, usage;
+    bool has_error;
+} phi__ant_event;
+
+static const phi__json_text phi__ant_none = {"", 0, false};
+
+static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static void phi__ant_raw(phi__json_cursor *c, phi_str *out) {
+    if (!phi__json_take_raw(c, out)) out->len = 0;
+}
+
+/* ---- reading an event ---- */
+
+static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__ANT_IS(key, "type"))
+            phi__json_take_text(c, &ev->delta_type);
+        else if (PHI__ANT_IS(key, "text"))
+            phi__json_take_text(c, &ev->text);
+        else if (PHI__ANT_IS(key, "partial_json"))
+            phi__json_take_text(c, &ev->partial_json);
+        else if (PHI__ANT_IS(key, "thinking"))
+            phi__json_take_text(c, &ev->thinking);
+        else if (PHI__ANT_IS(key, "signature"))
+            phi__json_take_text(c, &ev->signature);
+        else if (PHI__ANT_IS(key, "stop_reason"))
+            phi__json_take_text(c, &ev->stop_reason);
+        else if (PHI__ANT_IS(key, "stop_details"))
+            phi__ant_raw(c, &ev->stop_details);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str error;
+    memset(ev, 0, sizeof *ev);
+    ev->type = ev->delta_type = phi__ant_none;
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__ANT_IS(key, "type"))
+            phi__json_take_text(&c, &ev->type);
+        else if (PHI__ANT_IS(key, "index"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__ANT_IS(key, "delta"))
+            phi__ant_read_delta(&c, ev);
+        else if (PHI__ANT_IS(key, "content_block"))
+            phi__ant_raw(&c, &ev->block);
+        else if (PHI__ANT_IS(key, "message"))
+            phi__ant_raw(&c, &ev->message);
+        else if (PHI__ANT_IS(key, "usage"))
+            phi__ant_raw(&c, &ev->usage);
+        else if (PHI__ANT_IS(key, "error"))
+            ev->has_error = phi__classify_take_error(&c, &error);
+        else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- parts ---- */
+
+static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__ANT_IS(key, "thinking_tokens"))
+            phi__json_take_u64(c, &usage->reasoning);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* Counts are cumulative; what is null or absent leaves what was said before. */
+static void phi__ant_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__ANT_IS(key, "input_tokens"))
+            phi__json_take_u64(&c, &a->usage.input);
+        else if (PHI__ANT_IS(key, "output_tokens"))
+            phi__json_take_u64(&c, &a->usage.output);
+        else if (PHI__ANT_IS(key, "cache_read_input_tokens"))
+            phi__json_take_u64(&c, &a->usage.cache_read);
+        else if (PHI__ANT_IS(key, "cache_creation_input_tokens"))
+            phi__json_take_u64(&c, &a->usage.cache_write);
+        else if (PHI__ANT_IS(key, "output_tokens_details"))
+            phi__ant_details(&c, &a->usage);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static phi_stop_reason phi__ant_stop_of(phi_str word) {
+    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
+        return PHI_STOP_REASON_STOP;
+    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
+    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
+        return PHI_STOP_REASON_LENGTH;
+    if (phi__str_is(word, "pause_turn")) return PHI_STOP_REASON_PAUSED;
+    if (phi__str_is(word, "refusal") || phi__str_is(word, "sensitive"))
+        return PHI_STOP_REASON_GUARD_RAIL;
+    return PHI_STOP_REASON_ERROR;
+}
+
+/* A refusal with the provider's own explanation, where it gives one. */
+static void phi__ant_refused(phi__assembly *a, phi_str word, phi_str details) {
+    phi_json_found found;
+    phi_str words = {NULL, 0};
+    if (details.len > 0 && phi_json_find(details, "explanation", &found) == PHI_OK)
+        (void)phi_json_found_str(&a->scratch, &found, &words);
+    if (words.len > 0)
+        phi__assembly_fail(a, PHI_FAILURE_CONTENT_FILTER, false, word, words);
+    else
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+}
+
+static void phi__ant_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_text reason,
+                          phi_str details) {
+    phi_str word;
+    if (reason.at == NULL) return;
+    phi__ant_put(a, &a->raw_stop_reason, reason);
+    word = phi__buf_str(&a->raw_stop_reason);
+    st->got_stop = true;
+    if (a->failure.kind != PHI_FAILURE_NONE) return;
+    a->stop_reason = phi__ant_stop_of(word);
+    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
+        phi__ant_refused(a, word, details);
+    else if (a->stop_reason == PHI_STOP_REASON_ERROR)
+        phi__classify_stop(a, PHI_FAILURE_SERVER, false, word);
+}
+
+/* ---- blocks ---- */
+
+typedef struct phi__ant_block {
+    phi__json_text type, text, thinking, signature, data, id, name;
+    phi_str input;
+} phi__ant_block;
+
+static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
+    phi__json_text key;
+    memset(b, 0, sizeof *b);
+    b->type = phi__ant_none;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__ANT_IS(key, "type"))
+            phi__json_take_text(c, &b->type);
+        else if (PHI__ANT_IS(key, "text"))
+            phi__json_take_text(c, &b->text);
+        else if (PHI__ANT_IS(key, "thinking"))
+            phi__json_take_text(c, &b->thinking);
+        else if (PHI__ANT_IS(key, "signature"))
+            phi__json_take_text(c, &b->signature);
+        else if (PHI__ANT_IS(key, "data"))
+            phi__json_take_text(c, &b->data);
+        else if (PHI__ANT_IS(key, "id"))
+            phi__json_take_text(c, &b->id);
+        else if (PHI__ANT_IS(key, "name"))
+            phi__json_take_text(c, &b->name);
+        else if (PHI__ANT_IS(key, "input"))
+            phi__ant_raw(c, &b->input);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static void phi__ant_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Opens a block; SIZE_MAX where it is of a kind that is not known. */
+static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t index) {
+    phi_content_kind kind;
+    phi__draft *d;
+    size_t block;
+    if (PHI__ANT_IS(b->type, "text"))
+        kind = PHI_CONTENT_TEXT;
+    else if (PHI__ANT_IS(b->type, "thinking") || PHI__ANT_IS(b->type, "redacted_thinking"))
+        kind = PHI_CONTENT_THINKING;
+    else if (PHI__ANT_IS(b->type, "tool_use"))
+        kind = PHI_CONTENT_TOOL_CALL;
+    else
+        return SIZE_MAX;
+    block = phi__assembly_open(a, kind, index);
+    if (block == SIZE_MAX) return block;
+    d = &a->drafts[block];
+    if (kind == PHI_CONTENT_TEXT) phi__ant_add(a, block, b->text);
+    if (kind == PHI_CONTENT_TOOL_CALL) {
+        phi__ant_put(a, &d->id, b->id);
+        phi__ant_put(a, &d->name, b->name);
+    }
+    if (kind == PHI_CONTENT_THINKING) {
+        d->redacted = PHI__ANT_IS(b->type, "redacted_thinking");
+        phi__ant_put(a, &d->signature, d->redacted ? b->data : b->signature);
+        phi__ant_add(a, block, b->thinking);
+    }
+    return block;
+}
+
+/* Arguments may come whole with the start of the block; deltas, if any follow, take their place.
+   They wait where a call keeps nothing else. */
+static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
+    phi__ant_block b;
+    phi__json_cursor c;
+    size_t block;
+    if (ev->block.len == 0) return;
+    phi__json_cursor_init(&c, ev->block);
+    phi__ant_read_block(&b, &c);
+    block = phi__ant_open(a, &b, ev->index);
+    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
+    if (b.input.len <= 2 || b.input.at[0] != '{') return;
+    a->drafts[block].replay_open = true;
+    phi__buf_add_str(&a->drafts[block].replay, b.input);
+    if (a->drafts[block].replay.failed) a->no_memory = true;
+}
+
+static void phi__ant_block_stop(phi__assembly *a, size_t block) {
+    phi__draft *d;
+    if (block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
+        if (d->bytes.len == 0) phi__assembly_add(a, block, phi__buf_str(&d->replay));
+        phi__buf_free(&a->drafts[block].replay);
+        a->drafts[block].replay_open = false;
+    }
+    phi__assembly_close(a, block);
+}
+
+static size_t phi__ant_find(const phi__assembly *a, int64_t index) {
+    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
+    return phi__assembly_find(a, index);
+}
+
+/* A block that some gateways forget to start. */
+static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+    size_t block = phi__ant_find(a, index);
+    return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
+}
+
+static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
+    size_t block = phi__ant_find(a, ev->index);
+    if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
+    if (ev->signature.len > 0) phi__json_unescape(&a->drafts[block].signature, ev->signature);
+    if (a->drafts[block].signature.failed) a->no_memory = true;
+}
+
+static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
+                           phi_str data) {
+    size_t block;
+    phi__json_text text;
+    if (PHI__ANT_IS(ev->delta_type, "text_delta")) {
+        text = ev->text;
+        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
+    } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
+        text = ev->partial_json;
+        block = phi__ant_find(a, ev->index);
+    } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
+        text = ev->thinking;
+        block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    } else {
+        if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
+        return;
+    }
+    phi__ant_add(a, block, text);
+    phi__repeat_learn(&st->repeat, a, data, text, block);
+}
+
+/* ---- the message ---- */
+
+/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
+static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str raw, bool whole) {
+    phi__json_cursor c;
+    phi__json_text key, text, stop = {NULL, 0, false};
+    phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
+    phi__ant_block b;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__ANT_IS(key, "id") && phi__json_peek(&c) == PHI_JSON_STRING) {
+            phi__json_take_text(&c, &text);
+            phi__ant_put(a, &a->response_id, text);
+        } else if (PHI__ANT_IS(key, "model") && phi__json_peek(&c) == PHI_JSON_STRING) {
+            phi__json_take_text(&c, &text);
+            phi__ant_put(a, &a->model, text);
+        } else if (PHI__ANT_IS(key, "usage"))
+            phi__ant_raw(&c, &usage);
+        else if (PHI__ANT_IS(key, "stop_reason"))
+            phi__json_take_text(&c, &stop);
+        else if (PHI__ANT_IS(key, "stop_details"))
+            phi__ant_raw(&c, &details);
+        else if (PHI__ANT_IS(key, "content"))
+            phi__ant_raw(&c, &content);
+        else
+            phi__json_skip(&c);
+    }
+    phi__assembly_start(a);
+    phi__ant_usage(a, usage);
+    if (!whole) return;
+    phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
+    if (phi__json_enter_array(&c))
+        while (phi__json_next_item(&c)) {
+            size_t block;
+            phi__ant_read_block(&b, &c);
+            block = phi__ant_open(a, &b, (int64_t)a->count);
+            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+                phi__assembly_add(a, block, b.input);
+            phi__assembly_close(a, block);
+        }
+    phi__ant_stop(st, a, stop, details);
+}
+
+static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
+                          phi_str data) {
+    if (PHI__ANT_IS(ev->type, "content_block_delta"))
+        phi__ant_delta(st, a, ev, data);
+    else if (PHI__ANT_IS(ev->type, "content_block_start"))
+        phi__ant_block_start(a, ev);
+    else if (PHI__ANT_IS(ev->type, "content_block_stop"))
+        phi__ant_block_stop(a, phi__ant_find(a, ev->index));
+    else if (PHI__ANT_IS(ev->type, "message_start"))
+        phi__ant_message(st, a, ev->message, false);
+    else if (PHI__ANT_IS(ev->type, "message_delta")) {
+        phi__ant_usage(a, ev->usage);
+        phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
+    } else if (PHI__ANT_IS(ev->type, "message_stop"))
+        a->terminal = a->last = true;
+    else if (PHI__ANT_IS(ev->type, "error") || (ev->type.len == 0 && ev->has_error))
+        phi__classify_event(a, data);
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__anthropic_state *st = (phi__anthropic_state *)state;
+    phi_arena_mark mark;
+    phi__ant_event ev;
+    if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
+    if (a->terminal) return; /* message_stop was the last one: what follows does not count */
+    if (st->broken) {
+        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                           PHI__LIT("the server sent an event that is not JSON"));
+        return;
+    }
+    if (phi__str_is(name, "error")) {
+        phi__classify_event(a, data);
+        return;
+    }
+    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
+    st->heard = true;
+    phi__repeat_forget(&st->repeat);
+    if (!phi__ant_read(&ev, data)) {
+        st->broken = true;
+        return;
+    }
+    mark = phi_arena_save(&a->scratch);
+    phi__ant_take(st, a, &ev, data);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+PHI__FN void phi__anthropic_end(void *state, phi__assembly *a) {
+    phi__anthropic_state *st = (phi__anthropic_state *)state;
+    size_t i;
+    bool open = false;
+    if (a->terminal || a->failure.kind != PHI_FAILURE_NONE) return;
+    for (i = 0; i < a->count; i++) open = open || a->drafts[i].open;
+    if (st->got_stop && !open)
+        a->terminal = true; /* only the marker is missing */
+    else
+        phi__classify_truncated(a, st->heard);
+}
+
+PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__anthropic_state *st = (phi__anthropic_state *)state;
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__ant_event ev;
+    if (phi__ant_read(&ev, body) && PHI__ANT_IS(ev.type, "message") && !ev.has_error) {
+        st->heard = true;
+        phi__ant_message(st, a, body, true);
+        if (st->got_stop)
+            a->terminal = true;
+        else
+            phi__classify_truncated(a, true);
+    } else
+        phi__classify_body(a, body);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+#endif
+#undef PHI__ANT_IS
+
+/* ---- src/codecs/bedrock.c ---- */
+
+/* bedrock.c - requests of Amazon Bedrock's ConverseStream.
+
+   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache mark
+   (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
+   because only then is it known whether the history holds calls, which the API takes only beside tools.
+   wire.md parts 8 and 9. */
+
+
+#ifndef PHI_NO_BEDROCK
+
+/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+enum {
+    PHI__BEDROCK_FORM = 3 << 28,
+    PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
+    PHI__BEDROCK_NO_IMAGES = 2,
+    PHI__BEDROCK_IMAGES = 4, /* the images of an error result */
+    PHI__BEDROCK_ID_9 = 8,
+    PHI__BEDROCK_SIGNED = 16 /* reasoning with its signature */
+};
+
+#define PHI__BEDROCK_MARK ",{\"cachePoint\":{\"type\":\"default\"}}"
+#define PHI__BEDROCK_MARK_INSIDE "},{\"cachePoint\":{\"type\":\"default\"}"
+
+/* ---- models ---- */
+
+/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
+   has. */
+static bool phi__bedrock_claude(const phi_model *model) {
+    return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
+           (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+}
+
+static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
+    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
+}
+
+static bool phi__bedrock_is_claude(const phi__encoder *e) {
+    return phi__bedrock_claude(e->ask->model);
+}
+
+/* Marks are for Claude from 3.5 on, the first 3.5 Sonnet excepted; others refuse them. */
+static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
+    if (!phi__ask_marks(e->ask, mark)) return false;
+    if ((e->ask->model->quirks & PHI_QUIRK_CACHE_CONTROL) != 0) return true;
+    return phi__claude_of(phi_str_of(e->ask->model->id)).version >= 305 &&
+           !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
+}
+
+/* Mistral's models take their own ids only. */
+static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
+    if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
+        phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX)
+        return PHI__ID_9;
+    return PHI__ID_ANTHROPIC;
+}
+
+/* ---- blocks ---- */
+
+static void phi__bedrock_text(phi__encoder *e, phi_str text) {
+    phi__json_put_comma(&e->scratch);
+    phi__buf_char(&e->scratch, '{');
+    phi__render_text_member(e, "text", text);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__bedrock_image(phi__encoder *e, const phi_content *c) {
+    size_t slash = phi__str_find(c->mime_type, 0, "/") + 1; /* of "image/png" */
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"image\":{");
+    phi__render_member(out, "format", phi__str(c->mime_type.at + slash, c->mime_type.len - slash));
+    phi__buf_text(out, ",\"source\":{\"bytes\":\"");
+    phi__render_base64(e, c->data);
+    phi__buf_text(out, "\"}}}");
+}
+
+static void phi__bedrock_parts(phi__encoder *e, const phi_message *m, bool images) {
+    phi__render_parts(e, m, images, phi__bedrock_text, phi__bedrock_image);
+}
+
+/* Claude wants its signature, others refuse one. */
+static void phi__bedrock_thinking(phi__encoder *e, const phi_content *c, bool is_signed) {
+    phi__buf *out = &e->scratch;
+    if (is_signed || c->redacted ? c->signature.len == 0 : phi__render_blank(c->text)) return;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"reasoningContent\":{");
+    if (c->redacted)
+        phi__render_member(out, "redactedContent", c->signature);
+    else {
+        phi__buf_text(out, "\"reasoningText\":{");
+        phi__render_text_member(e, "text", c->text);
+        if (is_signed) phi__render_member(out, "signature", c->signature);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "}}");
+}
+
+static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
+    phi__buf *out = &e->scratch;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
+    phi__render_id(out, c->id, phi__bedrock_id_rule(e->ask->model));
+    phi__buf_text(out, ",\"name\":");
+    phi__render_name(out, c->name, 64);
+    phi__buf_text(out, ",\"input\":");
+    phi__buf_add_str(out, phi__render_arguments(e, c->arguments));
+    phi__buf_text(out, "}}");
+}
+
+static bool phi__bedrock_says(const phi_content *c) {
+    return (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) ||
+           (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete);
+}
+
+/* Up to the last block that says something: reasoning may not end a message. */
+static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32_t form) {
+    size_t end = m->content_count, i;
+    while (end > 0 && !phi__bedrock_says(&m->content[end - 1])) end--;
+    for (i = 0; i < end; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind == PHI_CONTENT_THINKING && (form & PHI__BEDROCK_ORIGIN) != 0)
+            phi__bedrock_thinking(e, c, (form & PHI__BEDROCK_SIGNED) != 0);
+        else if (c->kind == PHI_CONTENT_TEXT && phi__bedrock_says(c))
+            phi__bedrock_text(e, i + 1 == end ? phi__render_trim_end(c->text) : c->text);
+        else if (c->kind == PHI_CONTENT_TOOL_CALL && phi__bedrock_says(c))
+            phi__bedrock_call(e, c);
+    }
+}
+
+static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
+    phi__buf *out = &e->scratch;
+    phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
+    phi__render_id(out, id, phi__bedrock_id_rule(e->ask->model));
+    phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
+    phi__buf_text(out, ",\"content\":[");
+}
+
+/* A result that is an error holds text only; none is empty. */
+static void phi__bedrock_result(phi__encoder *e, const phi_message *m) {
+    size_t empty;
+    phi__bedrock_result_open(e, m->tool_call_id, m->is_error);
+    empty = e->scratch.len;
+    phi__bedrock_parts(e, m, !m->is_error);
+    if (e->scratch.len == empty) phi__bedrock_text(e, PHI__LIT("(no output)"));
+    phi__buf_text(&e->scratch, "]}}");
+}
+
+/* ---- roles ---- */
+
+static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) {
+    if (blocks.len == 0) return;
+    if (e->open_role == role)
+        phi__encode_glue(e, ",");
+    else {
+        if (e->open_role != (phi_role)0) phi__encode_glue(e, "]},");
+        phi__encode_glue(e, role == PHI_ROLE_USER ? "{\"role\":\"user\",\"content\":["
+                                                  : "{\"role\":\"assistant\",\"content\":[");
+        e->last_role = e->open_role;
+        e->open_role = role;
+    }
+    phi__encode_piece(e, blocks);
+    if (role == PHI_ROLE_USER && e->count > 0) e->mark_piece = e->count - 1;
+}
+
+static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = PHI__BEDROCK_FORM;
+    if (phi__bedrock_id_rule(e->ask->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (m->role != PHI_ROLE_ASSISTANT) {
+        if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
+    } else if (phi__render_same_origin(e, at)) {
+        form |= PHI__BEDROCK_ORIGIN;
+        if (phi__bedrock_is_claude(e)) form |= PHI__BEDROCK_SIGNED;
+    }
+    return form;
+}
+
+static void phi__bedrock_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    uint32_t form = phi__bedrock_form(e, at);
+    phi_str blocks;
+    if (!phi__encode_kept(e, at, UINT32_MAX, form, &blocks)) {
+        if (m->role == PHI_ROLE_USER)
+            phi__bedrock_parts(e, m, true);
+        else if (m->role == PHI_ROLE_TOOL_RESULT)
+            phi__bedrock_result(e, m);
+        else
+            phi__bedrock_assistant(e, m, form);
+        if (!phi__encode_keep(e, at, UINT32_MAX, form, &blocks)) return;
+    }
+    phi__bedrock_append(e, m->role == PHI_ROLE_ASSISTANT ? PHI_ROLE_ASSISTANT : PHI_ROLE_USER,
+                        blocks);
+}
+
+static void phi__bedrock_missing(phi__encoder *e, size_t item, size_t block) {
+    const phi_content *call = &e->ask->items[item].message->content[block];
+    phi_str json;
+    phi__buf_clear(&e->scratch);
+    phi__bedrock_result_open(e, call->id, true);
+    phi__buf_text(&e->scratch, "{\"text\":\"No result provided\"}]}}");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &json))
+        e->failed = true;
+    else
+        phi__bedrock_append(e, PHI_ROLE_USER, json);
+    phi__buf_clear(&e->scratch);
+}
+
+/* Images of results that are errors, behind all results. */
+static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) {
+    size_t i, j;
+    for (i = from; i < to; i++) {
+        const phi_message *m = e->ask->items[i].message;
+        uint32_t form = PHI__BEDROCK_FORM | PHI__BEDROCK_IMAGES;
+        phi_str blocks;
+        if (m->role != PHI_ROLE_TOOL_RESULT || !m->is_error || !phi__render_sends_image(e, m))
+            continue;
+        if (!phi__encode_kept(e, i, UINT32_MAX, form, &blocks)) {
+            for (j = 0; j < m->content_count; j++)
+                if (phi__render_is_image(&m->content[j]) && !phi__render_omits(e, &m->content[j]))
+                    phi__bedrock_image(e, &m->content[j]);
+            if (!phi__encode_keep(e, i, UINT32_MAX, form, &blocks)) return;
+        }
+        phi__bedrock_append(e, PHI_ROLE_USER, blocks);
+    }
+}
+
+/* ---- around the messages ---- */
+
+/* What goes past the API to the model: thinking of Claude, effort of gpt-oss. */
+static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
+    phi__buf *out = &e->scratch;
+    size_t before = out->len, from;
+    const phi__ask *ask = e->ask;
+    phi__buf_text(out, ",\"additionalModelRequestFields\":");
+    from = out->len;
+    if (phi__bedrock_is_claude(e)) {
+        phi__claude_put_thinking(e, plan);
+        phi__claude_put_config(e, plan, false);
+        if (plan->budget > 0 && plan->claude.version >= 400)
+            phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
+    } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
+               ask->thinking != PHI_THINKING_OFF)
+        phi__buf_text(out, ask->thinking == PHI_THINKING_HIGH ? ",\"reasoning_effort\":\"high\""
+                           : ask->thinking == PHI_THINKING_MEDIUM
+                               ? ",\"reasoning_effort\":\"medium\""
+                               : ",\"reasoning_effort\":\"low\"");
+    if (out->failed) return;
+    if (out->len == from) { /* nothing to say */
+        out->len = before;
+        return;
+    }
+    out->at[from] = '{'; /* in place of the first comma */
+    phi__buf_char(out, '}');
+}
+
+static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
+    phi__claude_plan plan = phi__claude_plan_now(e);
+    if (phi__bedrock_is_claude(e)) return plan;
+    memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
+    plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
+    if (plan.max_tokens == 0) plan.max_tokens = 8192;
+    return plan;
+}
+
+/* The schema is a text in the text. */
+static void phi__bedrock_put_format(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__buf *out = &e->scratch;
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return;
+    phi__buf_text(out, ",\"outputConfig\":{\"textFormat\":{\"type\":\"json_schema\","
+                       "\"structure\":{\"jsonSchema\":{");
+    phi__render_member(out, "schema", phi_str_of(format->schema));
+    phi__render_member(out, "name", phi_str_of(format->name));
+    phi__buf_text(out, "}}}}");
+}
+
+static void phi__bedrock_head(phi__encoder *e) {
+    const phi__ask *ask = e->ask;
+    phi__claude_plan plan = phi__bedrock_plan(e);
+    phi__buf *out = &e->scratch;
+    phi__buf_clear(out);
+    phi__buf_char(out, '{');
+    if (!phi__render_blank(ask->system_prompt)) {
+        phi__buf_text(out, "\"system\":[{");
+        phi__render_member(out, "text", ask->system_prompt);
+        phi__buf_char(out, '}');
+        if (phi__bedrock_marks(e, PHI__MARK_SYSTEM)) phi__buf_text(out, PHI__BEDROCK_MARK);
+        phi__buf_text(out, "],");
+    }
+    phi__buf_text(out, "\"inferenceConfig\":{\"maxTokens\":");
+    phi__buf_u64(out, plan.max_tokens);
+    if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
+        phi__buf_text(out, ",\"temperature\":");
+        phi__json_put_double(out, ask->temperature);
+    }
+    phi__buf_char(out, '}');
+    phi__bedrock_put_format(e);
+    phi__bedrock_put_fields(e, &plan);
+    phi__buf_text(out, ",\"messages\":[");
+    phi__encode_scratch(e);
+}
+
+static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
+    phi__buf *out = &e->scratch;
+    bool strict;
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"toolSpec\":{\"name\":");
+    phi__json_put_str(out, tool->name);
+    if (!phi__render_blank(tool->description))
+        phi__render_member(out, "description", tool->description);
+    phi__buf_text(out, ",\"inputSchema\":{\"json\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
+}
+
+/* There is no choice "none". "auto" is the default, and only some models know the field. */
+static void phi__bedrock_put_choice(phi__encoder *e) {
+    phi__claude_plan plan = phi__bedrock_plan(e);
+    if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
+        !plan.claude.no_forced_tool)
+        phi__buf_text(&e->scratch, e->ask->respond_only
+                                       ? ",\"toolChoice\":{\"tool\":{\"name\":\"" PHI_RESPOND_TOOL
+                                         "\"}}"
+                                       : ",\"toolChoice\":{\"any\":{}}");
+    else if (phi__bedrock_is_claude(e))
+        phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
+}
+
+/* A history with calls is refused without tools: where there are none any more, one stands for them. */
+static void phi__bedrock_put_tools(phi__encoder *e) {
+    static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
+    const phi__ask *ask = e->ask;
+    phi__tool_view none;
+    size_t i;
+    if (!e->had_calls && (ask->tool_count == 0 || ask->tool_choice == PHI_TOOL_CHOICE_NONE)) return;
+    phi__buf_text(&e->scratch, ",\"toolConfig\":{\"tools\":[");
+    for (i = 0; i < ask->tool_count; i++) {
+        if (i > 0) phi__buf_char(&e->scratch, ',');
+        phi__bedrock_put_tool(e, &ask->tools[i]);
+    }
+    if (ask->tool_count == 0) {
+        memset(&none, 0, sizeof none);
+        none.name = PHI__LIT(name);
+        none.description = PHI__LIT(words);
+        phi__bedrock_put_tool(e, &none);
+    }
+    if (phi__bedrock_marks(e, PHI__MARK_TOOLS)) phi__buf_text(&e->scratch, PHI__BEDROCK_MARK);
+    phi__buf_char(&e->scratch, ']');
+    if (ask->tool_count > 0) phi__bedrock_put_choice(e);
+    phi__buf_char(&e->scratch, '}');
+}
+
+static void phi__bedrock_tail(phi__encoder *e) {
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, e->open_role != (phi_role)0 ? "]}]" : "]");
+    e->open_role = (phi_role)0;
+    phi__bedrock_put_tools(e);
+    phi__buf_char(&e->scratch, '}');
+    phi__encode_scratch(e);
+    if (phi__bedrock_marks(e, PHI__MARK_MESSAGES)) phi__encode_mark(e, 1, PHI__BEDROCK_MARK_INSIDE);
+}
+
+/* ---- where to, and who ---- */
+
+static void phi__bedrock_put_id(phi__buf *out, phi_str id) {
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        char c = id.at[i];
+        if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+            c == '-' || c == '_' || c == '.' || c == '~')
+            phi__buf_char(out, c);
+        else
+            phi__buf_printf(out, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+/* "ACCESS:SECRET[:TOKEN]"; false: a key of Bedrock's own, which has no colon, or none. */
+static bool phi__bedrock_keys(const phi__encoder *e, phi__sigv4 *s) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key));
+    size_t first = phi__str_find(key, 0, ":"), second;
+    if (first == SIZE_MAX) return false;
+    second = phi__str_find(key, first + 1, ":");
+    s->access_key = phi__str(key.at, first);
+    s->secret = phi__str(key.at + first + 1, (second == SIZE_MAX ? key.len : second) - first - 1);
+    if (second != SIZE_MAX) s->token = phi__str(key.at + second + 1, key.len - second - 1);
+    return true;
+}
+
+static void phi__bedrock_address(phi__encoder *e) {
+    phi_str key = phi__str_trim(phi_str_of(e->ask->model->api_key)), path;
+    phi__sigv4 keys;
+    memset(&keys, 0, sizeof keys);
+    phi__buf_clear(&e->scratch);
+    phi__buf_text(&e->scratch, "/model/");
+    phi__bedrock_put_id(&e->scratch, phi_str_of(e->ask->model->id));
+    phi__buf_text(&e->scratch, "/converse-stream");
+    if (e->scratch.failed || !phi__arena_str(e->arena, phi__buf_str(&e->scratch), &path)) {
+        e->failed = true;
+        return;
+    }
+    phi__encode_url(e, "", false, path.at);
+    phi__encode_header(e, "content-type", PHI__LIT("application/json"));
+    phi__encode_header(e, "accept", PHI__LIT("application/vnd.amazon.eventstream"));
+    if (key.len > 0 && !phi__bedrock_keys(e, &keys)) {
+        phi__buf_text(&e->scratch, "Bearer ");
+        phi__buf_add_str(&e->scratch, key);
+        phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+        phi__buf_clear(&e->scratch);
+    }
+    phi__encode_model_headers(e);
+}
+
+/* Host and path of a url; the host as the Host header has it, without a port that goes without saying. */
+static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
+    size_t from = phi__str_find(url, 0, "://"), slash, at;
+    const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
+    from = from == SIZE_MAX ? 0 : from + 3;
+    slash = phi__str_find(url, from, "/");
+    if (slash == SIZE_MAX) slash = url.len;
+    s->path = phi__str(url.at + slash, url.len - slash);
+    at = phi__str_find(s->path, 0, "?");
+    if (at != SIZE_MAX) s->path.len = at;
+    s->host = phi__str(url.at + from, slash - from);
+    at = phi__str_find(s->host, 0, "@");
+    if (at != SIZE_MAX) s->host = phi__str(s->host.at + at + 1, s->host.len - at - 1);
+    at = phi__str_find(s->host, 0, port);
+    if (at != SIZE_MAX && at + strlen(port) == s->host.len) s->host.len = at;
+}
+
+/* What stands between `from` and the next `end`; false: nothing. */
+static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_str *out) {
+    size_t to = from < s.len ? phi__str_find(s, from, end) : SIZE_MAX;
+    if (to == SIZE_MAX || to == from) return false;
+    *out = phi__str(s.at + from, to - from);
+    return true;
+}
+
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of "arn:aws:bedrock:eu-west-1:...". */
+static phi_str phi__bedrock_region(phi_str host, phi_str id) {
+    phi_str region;
+    size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
+    if (at != SIZE_MAX && (at = phi__str_find(host, at, ".")) != SIZE_MAX &&
+        phi__bedrock_between(host, at + 1, ".", &region))
+        return region;
+    if (phi__str_starts(id, "arn:")) {
+        for (i = 0; i < 3 && colon != SIZE_MAX; i++) {
+            colon = phi__str_find(id, colon, ":");
+            if (colon != SIZE_MAX) colon++;
+        }
+        if (colon != SIZE_MAX && phi__bedrock_between(id, colon, ":", &region)) return region;
+    }
+    return PHI__LIT("us-east-1");
+}
+
+static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
+    phi__sigv4 s;
+    phi__sigv4_words words;
+    size_t i;
+    memset(&s, 0, sizeof s);
+    if (!phi__bedrock_keys(e, &s)) return;
+    s.method = e->request.method;
+    phi__bedrock_split(e->request.url, &s);
+    s.region = phi__bedrock_region(s.host, phi_str_of(e->ask->model->id));
+    for (i = 0; i < e->header_count; i++)
+        if (phi__str_is_nocase(e->headers[i].name, "content-type"))
+            s.content_type = e->headers[i].value;
+    s.wall_ms = signing->wall_ms;
+    s.body_sha256 = signing->body_sha256;
+    phi__buf_clear(&e->scratch);
+    phi__sigv4_sign(&s, &words, &e->scratch);
+    if (e->scratch.failed) e->failed = true;
+    phi__encode_header(e, "x-amz-date", phi_str_of(words.date));
+    phi__encode_header(e, "x-amz-content-sha256", phi_str_of(words.content));
+    if (s.token.len > 0) phi__encode_header(e, "x-amz-security-token", s.token);
+    phi__encode_header(e, "authorization", phi__buf_str(&e->scratch));
+    phi__buf_free(&e->scratch); /* the encoder was freed before */
+    e->request.headers = e->headers;
+    e->request.header_count = e->header_count;
+}
+
+/* ---- the codec ---- */
+
+static phi__format_way phi__bedrock_format_way(const phi__ask *ask) {
+    return phi__bedrock_claude(ask->model) ? phi__claude_format_way(ask) : PHI__FORMAT_REFUSED;
+}
+
+static const phi__codec_rules phi__bedrock_rules = {
+    phi__bedrock_id_rule,    phi__claude_strict_form, NULL,
+    phi__bedrock_format_way, PHI__SCHEMA_STRICT,      NULL,
+    phi__claude_unforced,    phi__claude_user_last,   PHI__RULE_USER_FIRST};
+
+PHI__FN const phi__codec *phi__bedrock_codec(void) {
+    static const phi__codec codec = {
+        PHI__NAMES_BEDROCK,   &phi__bedrock_rules,  sizeof(phi__bedrock_state),
+        phi__bedrock_head,    phi__bedrock_item,    phi__bedrock_tail,
+        phi__bedrock_address, phi__bedrock_missing, phi__bedrock_after_results,
+        phi__bedrock_event,   phi__bedrock_end,     phi__bedrock_whole,
+        phi__frames_framing,  phi__bedrock_sign};
+    return &codec;
+}
+
+#endif
+#undef PHI__BEDROCK_MARK
+#undef PHI__BEDROCK_MARK_INSIDE
+
+/* ---- src/codecs/bedrock_stream.c ---- */
+
+/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of JSON,
+   to a message.
+
+   Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
+   the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
+
+
+#ifndef PHI_NO_BEDROCK
+
+#define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+/* What an event may hold, as it stands in its text. */
+typedef struct phi__bdr_event {
+    int64_t index;
+    phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
+    phi__json_text id, name;                                    /* of a tool use that starts */
+    bool starts_tool;
+    phi__json_text stop_reason;
+    phi_str usage; /* raw JSON */
+} phi__bdr_event;
+
+static void phi__bdr_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+/* ---- reading an event ---- */
+
+/* In a whole answer text and signature are one level deeper: `may_nest`. */
+static void phi__bdr_read_reasoning(phi__json_cursor *c, phi__bdr_event *ev, bool may_nest) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "text"))
+            phi__json_take_text(c, &ev->reasoning);
+        else if (PHI__BDR_IS(key, "signature"))
+            phi__json_take_text(c, &ev->signature);
+        else if (PHI__BDR_IS(key, "redactedContent"))
+            phi__json_take_text(c, &ev->redacted);
+        else if (may_nest && PHI__BDR_IS(key, "reasoningText"))
+            phi__bdr_read_reasoning(c, ev, false);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The arguments are a string in a delta, and an object in a whole answer. */
+static void phi__bdr_read_tool(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "toolUseId"))
+            phi__json_take_text(c, &ev->id);
+        else if (PHI__BDR_IS(key, "name"))
+            phi__json_take_text(c, &ev->name);
+        else if (PHI__BDR_IS(key, "input") && phi__json_peek(c) == PHI_JSON_OBJECT)
+            phi__json_take_raw(c, object);
+        else if (PHI__BDR_IS(key, "input"))
+            phi__json_take_text(c, &ev->input);
+        else
+            phi__json_skip(c);
+    }
+    ev->starts_tool = true;
+}
+
+/* A delta, the start of a block, or a block of a whole answer: they look alike. */
+static void phi__bdr_read_block(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__BDR_IS(key, "text"))
+            phi__json_take_text(c, &ev->text);
+        else if (PHI__BDR_IS(key, "toolUse"))
+            phi__bdr_read_tool(c, ev, object);
+        else if (PHI__BDR_IS(key, "reasoningContent"))
+            phi__bdr_read_reasoning(c, ev, true);
+        else
+            phi__json_skip(c);
+    }
+}
+
+static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str object;
+    memset(ev, 0, sizeof *ev);
+    phi__json_cursor_init(&c, data);
+    if (!phi__json_enter_object(&c)) return false;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__BDR_IS(key, "contentBlockIndex"))
+            phi__json_take_i64(&c, &ev->index);
+        else if (PHI__BDR_IS(key, "delta") || PHI__BDR_IS(key, "start"))
+            phi__bdr_read_block(&c, ev, &object);
+        else if (PHI__BDR_IS(key, "stopReason"))
+            phi__json_take_text(&c, &ev->stop_reason);
+        else if (PHI__BDR_IS(key, "usage")) {
+            if (!phi__json_take_raw(&c, &ev->usage)) ev->usage.len = 0;
+        } else
+            phi__json_skip(&c);
+    }
+    return phi__json_cursor_done(&c);
+}
+
+/* ---- parts ---- */
+
+static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__BDR_IS(key, "inputTokens"))
+            phi__json_take_u64(&c, &a->usage.input);
+        else if (PHI__BDR_IS(key, "outputTokens"))
+            phi__json_take_u64(&c, &a->usage.output);
+        else if (PHI__BDR_IS(key, "cacheReadInputTokens"))
+            phi__json_take_u64(&c, &a->usage.cache_read);
+        else if (PHI__BDR_IS(key, "cacheWriteInputTokens"))
+            phi__json_take_u64(&c, &a->usage.cache_write);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static phi_stop_reason phi__bdr_stop_of(phi_str word) {
+    if (phi__str_is(word, "end_turn") || phi__str_is(word, "stop_sequence"))
+        return PHI_STOP_REASON_STOP;
+    if (phi__str_is(word, "tool_use")) return PHI_STOP_REASON_TOOL_USE;
+    if (phi__str_is(word, "max_tokens") || phi__str_is(word, "model_context_window_exceeded"))
+        return PHI_STOP_REASON_LENGTH;
+    if (phi__str_is(word, "guardrail_intervened") || phi__str_is(word, "content_filtered"))
+        return PHI_STOP_REASON_GUARD_RAIL;
+    return PHI_STOP_REASON_ERROR;
+}
+
+static bool phi__bdr_calls_open(const phi__assembly *a) {
+    size_t i;
+    for (i = 0; i < a->count; i++)
+        if (a->drafts[i].open && a->drafts[i].kind == PHI_CONTENT_TOOL_CALL) return true;
+    return false;
+}
+
+/* With a call that is still open it is no end: that one was cut. */
+static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
+    if (reason.at == NULL) return;
+    phi__bdr_put(a, &a->raw_stop_reason, reason);
+    st->got_stop = true;
+    a->terminal = !phi__bdr_calls_open(a);
+    a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
+}
+
+/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
+   is not read, and the usage comes behind the reason. */
+static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
+    phi_str word = phi__buf_str(&a->raw_stop_reason);
+    st->settled = a->terminal = a->last = true;
+    if (a->stop_reason == PHI_STOP_REASON_GUARD_RAIL)
+        phi__classify_stop(a, PHI_FAILURE_CONTENT_FILTER, false, word);
+    else if (a->stop_reason == PHI_STOP_REASON_ERROR) /* the model may do better another time */
+        phi__classify_stop(a, PHI_FAILURE_SERVER, phi__str_starts(word, "malformed_"), word);
+}
+
+/* ---- blocks ---- */
+
+static size_t phi__bdr_find(const phi__assembly *a, int64_t index) {
+    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
+    return phi__assembly_find(a, index);
+}
+
+static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
+    size_t block = phi__bdr_find(a, index);
+    if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
+    return phi__assembly_open(a, kind, index);
+}
+
+static void phi__bdr_add(phi__assembly *a, size_t block, phi__json_text text) {
+    if (text.len > 0) phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
+    phi__draft *d;
+    if (text.at == NULL || block == SIZE_MAX) return;
+    d = &a->drafts[block];
+    if (redacted) d->redacted = true;
+    if (text.len > 0) phi__json_unescape(&d->signature, text);
+    if (d->signature.failed) a->no_memory = true;
+}
+
+static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
+    size_t block;
+    if (ev->text.at != NULL)
+        phi__bdr_add(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+    if (ev->input.len > 0) { /* of a call that has started */
+        block = phi__bdr_find(a, ev->index);
+        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+            phi__bdr_add(a, block, ev->input);
+    }
+    if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
+    block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
+    phi__bdr_add(a, block, ev->reasoning);
+    phi__bdr_sign(a, block, ev->signature, false);
+    phi__bdr_sign(a, block, ev->redacted, true);
+}
+
+static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
+    size_t block;
+    if (!ev->starts_tool) return SIZE_MAX;
+    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
+    if (block == SIZE_MAX) return block;
+    phi__bdr_put(a, &a->drafts[block].id, ev->id);
+    phi__bdr_put(a, &a->drafts[block].name, ev->name);
+    return block;
+}
+
+/* ---- trouble ---- */
+
+static int phi__bdr_status(phi_str type) {
+    static const struct phi__bdr_statuses {
+        const char *type;
+        int status;
+    } table[] = {{"throttlingException", 429},
+                 {"modelNotReadyException", 429},
+                 {"serviceQuotaExceededException", 429},
+                 {"internalServerException", 500},
+                 {"internalFailure", 500},
+                 {"serviceUnavailableException", 503},
+                 {"serviceUnavailable", 503},
+                 {"modelStreamErrorException", 424},
+                 {"modelErrorException", 424},
+                 {"modelTimeoutException", 408},
+                 {"validationException", 400},
+                 {"conflictException", 409},
+                 {"resourceNotFoundException", 404},
+                 {"accessDeniedException", 403},
+                 {"expiredTokenException", 403},
+                 {"unrecognizedClientException", 403}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is_nocase(type, table[i].type)) return table[i].status;
+    return 0;
+}
+
+/* An exception's JSON, or an error's bare words, as an HTTP error of its type would be. */
+static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
+    phi_arena_mark mark = phi_arena_save(&a->scratch);
+    phi__buf header, body;
+    phi_failure failure;
+    phi__buf_init(&header, a->memory);
+    phi__buf_init(&body, a->memory);
+    phi__buf_text(&header, "x-amzn-errortype: ");
+    phi__buf_add_str(&header, type);
+    if (data.len > 0 && data.at[0] == '{')
+        phi__buf_add_str(&body, data);
+    else if (data.len > 0) {
+        phi__buf_text(&body, "{\"message\":");
+        phi__json_put_str(&body, data);
+        phi__buf_char(&body, '}');
+    }
+    if (header.failed || body.failed)
+        a->no_memory = true;
+    else {
+        phi__classify(NULL, phi__bdr_status(type), phi__buf_str(&header), phi__buf_str(&body),
+                      &a->scratch, &failure);
+        failure.http_status = 0; /* it came inside of an answer */
+        phi__assembly_fail_with(a, &failure);
+    }
+    phi__buf_free(&header);
+    phi__buf_free(&body);
+    phi_arena_reset(&a->scratch, mark);
+}
+
+static void phi__bdr_bad(phi__assembly *a) {
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                       PHI__LIT("the server sent an event that is not JSON"));
+}
+
+/* ---- events ---- */
+
+typedef enum phi__bdr_kind {
+    PHI__BDR_UNKNOWN,
+    PHI__BDR_MESSAGE_START,
+    PHI__BDR_BLOCK_START,
+    PHI__BDR_BLOCK_DELTA,
+    PHI__BDR_BLOCK_STOP,
+    PHI__BDR_MESSAGE_STOP,
+    PHI__BDR_METADATA
+} phi__bdr_kind;
+
+static phi__bdr_kind phi__bdr_kind_of(phi_str name) {
+    static const struct phi__bdr_names {
+        const char *name;
+        phi__bdr_kind kind;
+    } table[] = {
+        {"contentBlockDelta", PHI__BDR_BLOCK_DELTA}, {"contentBlockStart", PHI__BDR_BLOCK_START},
+        {"contentBlockStop", PHI__BDR_BLOCK_STOP},   {"messageStart", PHI__BDR_MESSAGE_START},
+        {"messageStop", PHI__BDR_MESSAGE_STOP},      {"metadata", PHI__BDR_METADATA}};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(table); i++)
+        if (phi__str_is(name, table[i].name)) return table[i].kind;
+    return PHI__BDR_UNKNOWN;
+}
+
+static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_kind kind,
+                           const phi__bdr_event *ev) {
+    switch (kind) {
+    case PHI__BDR_BLOCK_DELTA: phi__bdr_delta(a, ev); break;
+    case PHI__BDR_BLOCK_START: (void)phi__bdr_start(a, ev); break;
+    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__bdr_find(a, ev->index)); break;
+    case PHI__BDR_MESSAGE_STOP: phi__bdr_stop(st, a, ev->stop_reason); break;
+    case PHI__BDR_METADATA:
+        phi__bdr_usage(a, ev->usage);
+        st->got_usage = true;
+        break;
+    case PHI__BDR_MESSAGE_START:
+    case PHI__BDR_UNKNOWN: break;
+    }
+    if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
+}
+
+/* Of an event whose name is not known, and of messageStart, the payload is not looked at: it may be
+   empty, or no JSON. */
+static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bdr_kind kind = phi__bdr_kind_of(name);
+    bool late = st->got_stop; /* behind the reason to stop usage alone counts */
+    phi__bdr_event ev;
+    if (kind == PHI__BDR_UNKNOWN) return;
+    st->heard = true;
+    if (late && kind != PHI__BDR_METADATA) return;
+    if (kind == PHI__BDR_MESSAGE_START)
+        phi__assembly_start(a);
+    else if (phi__bdr_read(&ev, data))
+        phi__bdr_apply(st, a, kind, &ev);
+    else if (!late)
+        phi__bdr_bad(a);
+}
+
+static bool phi__bdr_ends(phi_str s, const char *end) {
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.at + s.len - n, end, n) == 0;
+}
+
+/* A line: {"contentBlockDelta":{...}}, {"throttlingException":{...}}, or an error of a gateway. */
+static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str name, inner;
+    bool late = st->got_stop;
+    phi__json_cursor_init(&c, data);
+    if (phi__json_enter_object(&c))
+        while (phi__json_next_key(&c, &key)) {
+            name = phi__str(key.at, key.len);
+            if (phi__str_is(name, "error") && !phi__classify_take_error(&c, &inner)) continue;
+            if (phi__str_is(name, "error") || phi__str_is_nocase(name, "message")) {
+                if (!late) phi__classify_event(a, data);
+                return;
+            }
+            if (phi__json_peek(&c) != PHI_JSON_OBJECT || !phi__json_take_raw(&c, &inner))
+                phi__json_skip(&c);
+            else if (phi__bdr_ends(name, "Exception")) {
+                if (!late) phi__bdr_trouble(a, name, inner);
+            } else
+                phi__bdr_take(st, a, name, inner);
+        }
+    if (!late && !phi__json_cursor_done(&c)) phi__bdr_bad(a);
+}
+
+/* ---- a whole answer ---- */
+
+static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
+    phi__bdr_event ev;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        phi_str object = {NULL, 0};
+        size_t block;
+        memset(&ev, 0, sizeof ev);
+        phi__bdr_read_block(c, &ev, &object);
+        ev.index = (int64_t)a->count;
+        block = phi__bdr_start(a, &ev);
+        if (block != SIZE_MAX)
+            phi__assembly_add(a, block, object);
+        else
+            phi__bdr_delta(a, &ev);
+        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+    }
+}
+
+/* What Converse answers where nothing is streamed; false: it is something else. */
+static bool phi__bdr_answer(phi__bedrock_state *st, phi__assembly *a, phi_str body) {
+    phi_json_found content, found;
+    phi__json_cursor c;
+    phi__json_text stop = {NULL, 0, false};
+    if (phi_json_find(body, "output.message.content", &content) != PHI_OK) return false;
+    phi__assembly_start(a);
+    phi__json_cursor_init(&c, content.raw);
+    phi__bdr_content(a, &c);
+    if (phi_json_find(body, "usage", &found) == PHI_OK) phi__bdr_usage(a, found.raw);
+    if (phi_json_find(body, "stopReason", &found) == PHI_OK && found.type == PHI_JSON_STRING) {
+        stop.at = found.raw.at;
+        stop.len = found.raw.len;
+        stop.escaped = found.escaped;
+    }
+    phi__bdr_stop(st, a, stop);
+    st->heard = true;
+    return true;
+}
+
+/* ---- for the codec ---- */
+
+PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    if (a->no_memory || st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (name.len > 0 && name.at[0] == '!') {
+        if (!st->got_stop) phi__bdr_trouble(a, phi__str(name.at + 1, name.len - 1), data);
+    } else if (name.len == 0)
+        phi__bdr_line(st, a, data);
+    else
+        phi__bdr_take(st, a, name, data);
+}
+
+PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    if (st->got_stop && !phi__bdr_calls_open(a))
+        phi__bdr_settle(st, a); /* only the usage is missing */
+    else
+        phi__classify_truncated(a, st->heard);
+}
+
+/* One JSON answer, or lines that came under the name of one. */
+PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
+    phi__bedrock_state *st = (phi__bedrock_state *)state;
+    phi__frames lines;
+    phi__frame line;
+    body = phi__str_trim(body);
+    if (!phi__bdr_answer(st, a, body)) {
+        phi__frames_init(&lines, a->memory, 0);
+        phi__frames_feed(&lines, body.at, body.len);
+        while (body.len > 0 && body.at[0] == '{' && phi__frames_next(&lines, &line) > 0)
+            phi__bedrock_event(st, a, line.name, line.payload);
+        phi__frames_free(&lines);
+    }
+    if (st->heard)
+        phi__bedrock_end(state, a);
+    else if (a->failure.kind == PHI_FAILURE_NONE)
+        phi__classify_body(a, body);
+}
+
+#endif
+#undef PHI__BDR_IS
+
+/* ---- src/codecs/claude.c ---- */
+
+/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md part 2, as of
+   November 2026. */
+
+
+#if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
+
+#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
+
+enum {
+    PHI__CLAUDE_SCHEMAS = 405,
+    PHI__CLAUDE_NO_PREFILL = 406
+}; /* the first versions; Anthropic's documentation */
+
+/* ---- the models ---- */
+
+typedef struct phi__claude_row {
+    const char *family; /* "" for all */
+    uint32_t from, to;  /* versions, both included */
+    phi__claude is;     /* version is filled in */
+} phi__claude_row;
+
+/* The first row that fits decides. */
+static const phi__claude_row phi__claude_rows[] = {
+    {"fable", 500, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
+    {"opus", 505, 505, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
+    {"sonnet", 505, 505, {0, true, true, false, PHI__CLAUDE_OFF_BETWEEN, 128000}},
+    {"", 500, 9999, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000}},
+    {"", 407, 499, {0, true, true, false, PHI__CLAUDE_OFF_OMIT, 128000}},
+    {"", 406, 406, {0, true, false, false, PHI__CLAUDE_OFF_OMIT, 128000}},
+    {"opus", 400, 401, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 32000}},
+    {"", 307, 405, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 64000}},
+    {"", 305, 306, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 8192}},
+    {"", 1, 304, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 4096}},
+};
+
+static bool phi__claude_digit(phi_str s, size_t at) {
+    return at < s.len && s.at[at] >= '0' && s.at[at] <= '9';
+}
+
+/* A number of one or two digits at *at, which moves on; a longer one is a date and no version. */
+static bool phi__claude_number(phi_str s, size_t *at, uint32_t *out) {
+    size_t i = *at;
+    uint32_t n = 0;
+    while (phi__claude_digit(s, i) && i - *at < 3) n = n * 10 + (uint32_t)(s.at[i++] - '0');
+    if (i == *at || i - *at > 2) return false;
+    *at = i;
+    *out = n;
+    return true;
+}
+
+/* The version in "4-6-20260101", "3-7-sonnet", "4.5" or "4". */
+static uint32_t phi__claude_version(phi_str s) {
+    uint32_t major = 0, minor = 0;
+    size_t at = 0;
+    if (!phi__claude_number(s, &at, &major)) return 0;
+    if (at < s.len && (s.at[at] == '-' || s.at[at] == '.')) {
+        at++;
+        if (!phi__claude_number(s, &at, &minor)) minor = 0;
+    }
+    return major * 100 + minor;
+}
+
+PHI__FN phi__claude phi__claude_of(phi_str id) {
+    phi__claude out;
+    phi_str rest, family;
+    size_t at = phi__str_find(id, 0, "claude-"), i;
+    uint32_t version;
+    memset(&out, 0, sizeof out);
+    if (at == SIZE_MAX) return out;
+    rest = phi__str(id.at + at + 7, id.len - at - 7);
+    family = rest;
+    if (phi__claude_digit(rest, 0)) { /* the old order: claude-3-7-sonnet */
+        version = phi__claude_version(rest);
+        family.len = 0;
+    } else {
+        size_t dash = phi__str_find(rest, 0, "-");
+        if (dash == SIZE_MAX) return out;
+        family.len = dash;
+        version = phi__claude_version(phi__str(rest.at + dash + 1, rest.len - dash - 1));
+    }
+    for (i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
+        const phi__claude_row *row = &phi__claude_rows[i];
+        if (row->family[0] != '\0' && !phi__str_is(family, row->family)) continue;
+        if (version < row->from || version > row->to) continue;
+        out = row->is;
+        out.version = version;
+        return out;
+    }
+    return out;
+}
+
+/* ---- what is asked of one ---- */
+
+PHI__FN size_t phi__claude_last_sent(const phi_message *m) {
+    size_t i;
+    for (i = m->content_count; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
+    }
+    return SIZE_MAX;
+}
+
+static const char *phi__claude_effort(phi_thinking level) {
+    if (level == PHI_THINKING_HIGH) return "high";
+    return level == PHI_THINKING_MEDIUM ? "medium" : "low";
+}
+
+PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask) {
+    phi__claude_plan p;
+    uint32_t most;
+    memset(&p, 0, sizeof p);
+    p.claude = phi__claude_of(phi_str_of(ask->model->id));
+    p.adaptive = p.claude.adaptive || (ask->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
+    p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
+    if (p.max_tokens == 0) p.max_tokens = 8192;
+    if (ask->model->reasoning) {
+        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
+                   p.claude.off == PHI__CLAUDE_OFF_CANNOT;
+        if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
+    }
+    if (p.budget == 0) return p;
+    most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
+    if (p.claude.most_output != 0 && most > p.claude.most_output)
+        most = p.claude.most_output > p.max_tokens ? p.claude.most_output : p.max_tokens;
+    p.max_tokens = most;
+    if (p.budget + PHI__CLAUDE_LEAST_ANSWER > most)
+        p.budget = most > PHI__CLAUDE_LEAST_ANSWER ? most - PHI__CLAUDE_LEAST_ANSWER : 0;
+    if (p.budget < 1024) { /* the least the API takes: then rather an answer */
+        p.budget = 0;
+        p.thinks = false;
+    }
+    return p;
+}
+
+/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
+   off. The message that made them has no thinking block to begin with. */
+static bool phi__claude_unthought(const phi__encoder *e) {
+    size_t at = e->ask->item_count, i, last = SIZE_MAX;
+    const phi_message *m = NULL;
+    bool thought = false, calls = false;
+    while (at > 0 && last == SIZE_MAX) {
+        m = e->ask->items[--at].message;
+        if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(m);
+    }
+    /* Backwards: the first block that is sent decides. */
+    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
+        if (c->kind == PHI_CONTENT_THINKING)
+            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
+        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
+            thought = false;
+    }
+    return calls && !thought;
+}
+
+PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e) {
+    phi__claude_plan p = phi__claude_plan_of(e->ask);
+    phi__ask calm;
+    if (p.budget == 0 || !phi__claude_unthought(e)) return p;
+    calm = *e->ask;
+    calm.thinking = PHI_THINKING_OFF;
+    return phi__claude_plan_of(&calm);
+}
+
+/* Bedrock's GovCloud refuses the field; wire.md part 8. */
+static bool phi__claude_displays(const phi__encoder *e) {
+    phi_str url = phi_str_of(e->ask->model->base_url);
+    return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
+}
+
+PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p) {
+    phi__buf *out = &e->scratch;
+    phi_thinking level = e->ask->thinking;
+    if (!e->ask->model->reasoning) return;
+    if (!p->adaptive) {
+        if (p->budget == 0) return;
+        phi__buf_text(out, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
+        phi__buf_u64(out, p->budget);
+        phi__buf_char(out, '}');
+        return;
+    }
+    if (level != PHI_THINKING_OFF)
+        phi__buf_text(out, phi__claude_displays(e)
+                               ? ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"
+                               : ",\"thinking\":{\"type\":\"adaptive\"}");
+    else if (p->claude.off == PHI__CLAUDE_OFF_DISABLED)
+        phi__buf_text(out, ",\"thinking\":{\"type\":\"disabled\"}");
+    else if (p->claude.off == PHI__CLAUDE_OFF_BETWEEN)
+        phi__buf_text(out, ",\"thinking\":{\"type\":\"between_tools\"}");
+}
+
+PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format) {
+    const phi_format *format = &e->ask->format;
+    phi_thinking level = e->ask->thinking;
+    phi__buf *out = &e->scratch;
+    bool effort = e->ask->model->reasoning && p->adaptive &&
+                  (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
+    with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
+    if (!effort && !with_format) return;
+    phi__buf_text(out, ",\"output_config\":{");
+    if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(level)));
+    if (with_format) {
+        phi__json_put_key(out, PHI__LIT("format"));
+        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi_str_of(format->schema));
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- what one takes ---- */
+
+static uint32_t phi__claude_model(const phi_model *model) {
+    return phi__claude_of(phi_str_of(model->id)).version;
+}
+
+PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model) {
+    return phi__claude_model(model) >= PHI__CLAUDE_SCHEMAS ? PHI__STRICT_ANTHROPIC
+                                                           : PHI__STRICT_NONE;
+}
+
+PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask) {
+    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA ||
+        phi__claude_model(ask->model) < PHI__CLAUDE_SCHEMAS)
+        return PHI__FORMAT_BY_TOOL;
+    return PHI__FORMAT_NATIVE;
+}
+
+PHI__FN bool phi__claude_unforced(const phi__ask *ask) {
+    phi__claude_plan plan = phi__claude_plan_of(ask);
+    return plan.thinks || plan.claude.no_forced_tool;
+}
+
+PHI__FN bool phi__claude_user_last(const phi_model *model) {
+    return phi__claude_model(model) >= PHI__CLAUDE_NO_PREFILL;
+}
+
+#endif
+#undef PHI__CLAUDE_LEAST_ANSWER
+
+/* ---- src/codecs/gemini.c ---- */
 
 /* gemini.c - requests of Google's Gemini API and of Vertex AI.
 
@@ -21712,6 +23967,8 @@ PHI__FN bool phi__frames_cut(const phi__frames *frames) {
    join. What differs from one generation of models to the next is decided by the number in the model's
    name; one without a number is new. wire.md parts 6, 7 and 9. */
 
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
@@ -21727,7 +23984,8 @@ enum {
 
 /* ---- the model ---- */
 
-PHI__FN int phi__gemini_version(const phi_model *model) {
+/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
+static int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");
     int version;
@@ -22168,22 +24426,40 @@ static void phi__gemini_headers(phi__encoder *e, bool bearer) {
     phi__encode_model_headers(e);
 }
 
+/* ---- the codecs ---- */
+
+static phi__strict_form phi__gemini_strict_form(const phi_model *model) {
+    (void)model;
+    return PHI__STRICT_BY_CODEC;
+}
+
+/* A format beside tools is known from 3 on. */
+static phi__format_way phi__gemini_format_way(const phi__ask *ask) {
+    return ask->tool_count > 0 && phi__gemini_version(ask->model) < 30 ? PHI__FORMAT_BY_TOOL
+                                                                       : PHI__FORMAT_NATIVE;
+}
+
+/* Images as its guide to them says, November 2026. */
+static const phi__codec_rules phi__gemini_rules = {NULL,
+                                                   phi__gemini_strict_form,
+                                                   phi__gemini_adapt,
+                                                   phi__gemini_format_way,
+                                                   PHI__SCHEMA_AS_IS,
+                                                   NULL,
+                                                   NULL,
+                                                   NULL,
+                                                   PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
+                                                       PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST};
+
+#ifndef PHI_NO_GEMINI
 static void phi__gemini_address(phi__encoder *e) {
     phi__gemini_url(e, "/v1beta", "/models/");
     phi__gemini_headers(e, false);
 }
 
-/* An address without a project is that of express mode, which has a key and no token. */
-static void phi__gemini_vertex_address(phi__encoder *e) {
-    phi_str base = phi_str_of(e->ask->model->base_url);
-    phi__gemini_url(e, "/v1", "/publishers/google/models/");
-    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
-}
-
-/* ---- the codecs ---- */
-
 PHI__FN const phi__codec *phi__gemini_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_GOOGLE,
+    static const phi__codec codec = {PHI__NAMES_GEMINI,
+                                     &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
                                      phi__gemini_head,
                                      phi__gemini_item,
@@ -22194,35 +24470,50 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      phi__gemini_event,
                                      phi__gemini_end,
                                      phi__gemini_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+#endif
+
+#ifndef PHI_NO_VERTEX
+/* An address without a project is that of express mode, which has a key and no token. */
+static void phi__vertex_address(phi__encoder *e) {
+    phi_str base = phi_str_of(e->ask->model->base_url);
+    phi__gemini_url(e, "/v1", "/publishers/google/models/");
+    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
+}
 
 PHI__FN const phi__codec *phi__vertex_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_VERTEX,
+    static const phi__codec codec = {PHI__NAMES_VERTEX,
+                                     &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
                                      phi__gemini_head,
                                      phi__gemini_item,
                                      phi__gemini_tail,
-                                     phi__gemini_vertex_address,
+                                     phi__vertex_address,
                                      phi__gemini_missing,
                                      phi__gemini_after_results,
                                      phi__gemini_event,
                                      phi__gemini_end,
                                      phi__gemini_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+#endif
+
+#endif
 #undef PHI__GEMINI_MOST_OUTPUT
 #undef PHI__GEMINI_UNSIGNED
 
-/* ---- src/wire/gemini_pieces.c ---- */
+/* ---- src/codecs/gemini_pieces.c ---- */
 
 /* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of one path
    joined. It does so only where it is asked to, which a host may do by a proxy of its own. */
 
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 typedef struct phi__pieces {
     phi_arena *arena;
@@ -22329,7 +24620,9 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
 
-/* ---- src/wire/gemini_schema.c ---- */
+#endif
+
+/* ---- src/codecs/gemini_schema.c ---- */
 
 /* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it: "const" is
    not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a schema may contain
@@ -22337,6 +24630,8 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
 
 
 #include <stdio.h>
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 enum {
     PHI__GSCHEMA_DEPTH = 200,
@@ -22415,7 +24710,7 @@ static void phi__gschema_follow(phi__gschema *g, const phi_json *schema, phi__gs
 
 static void phi__gschema_follow_ref(phi__gschema *g, const phi_json *ref, phi__gschema_ref *under) {
     size_t looked = 0;
-    const phi_json *target = phi__strict_find(g->root, phi_json_str(ref, NULL), &looked);
+    const phi_json *target = phi__schema_ref_find(g->root, phi_json_str(ref, NULL), &looked);
     const phi__gschema_ref *r;
     phi__gschema_ref next;
     bool optional = false;
@@ -22589,7 +24884,9 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
     return !g.refused && !out->failed;
 }
 
-/* ---- src/wire/gemini_stream.c ---- */
+#endif
+
+/* ---- src/codecs/gemini_stream.c ---- */
 
 /* gemini_stream.c - answers of Google's Gemini API and of Vertex AI: chunks to a message.
 
@@ -22598,6 +24895,8 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
    whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's end.
    wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 #define PHI__GEM_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -23018,9 +25317,98 @@ PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
     }
     phi_arena_reset(&a->scratch, mark);
 }
+
+#endif
 #undef PHI__GEM_IS
 
-/* ---- src/wire/openai_chat.c ---- */
+/* ---- src/codecs/openai.c ---- */
+
+/* openai.c - see openai_in.h. */
+
+
+#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
+
+#define PHI__OPENAI_KEY_MOST 64 /* bytes of prompt_cache_key; wire.md part 3 */
+
+/* ---- text ---- */
+
+PHI__FN bool phi__openai_is_text(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
+}
+
+/* Images that the model does not take are a line as well. */
+PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m) {
+    bool any = false, omitted = false;
+    size_t i;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bool stand_in = phi__render_omits(e, c);
+        if (phi__openai_is_text(c) || (stand_in && !omitted)) {
+            if (any) phi__buf_text(&e->scratch, "\\n");
+            phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
+            any = true;
+        }
+        omitted = stand_in;
+    }
+    return any;
+}
+
+/* ---- thinking ---- */
+
+/* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
+   from thinking: they get their least. A model that no row names may know no such field at all, so
+   nothing is sent where it is not to think. wire.md part 3. */
+static const struct phi__openai_effort {
+    const char *prefix, *off, *minimal;
+} phi__openai_efforts[] = {
+    {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
+    {"gpt-oss", "low", "low"},     {"o1", "low", "low"},      {"o3", "low", "low"},
+    {"o4", "low", "low"},          {"", NULL, "low"},
+};
+
+PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai) {
+    phi_str id = phi_str_of(e->ask->model->id);
+    bool pro = openai && phi__str_starts(id, "gpt-5-pro");
+    size_t i = 0;
+    switch (e->ask->thinking) {
+    case PHI_THINKING_HIGH: return "high";
+    case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
+    case PHI_THINKING_LOW: return pro ? "high" : "low";
+    case PHI_THINKING_OFF:
+    case PHI_THINKING_MINIMAL: break;
+    }
+    if (!openai) return e->ask->thinking == PHI_THINKING_OFF ? NULL : "low";
+    while (!phi__str_starts(id, phi__openai_efforts[i].prefix)) i++;
+    return e->ask->thinking == PHI_THINKING_OFF ? phi__openai_efforts[i].off
+                                                : phi__openai_efforts[i].minimal;
+}
+
+/* ---- the rest ---- */
+
+/* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
+PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
+    phi_str id = e->ask->session_id;
+    char hash[17];
+    if (id.len == 0 || e->ask->cache.mode == PHI_CACHE_DISABLED) return;
+    if (id.len > PHI__OPENAI_KEY_MOST) {
+        phi__hash_hex(phi__hash(id, 3), hash);
+        id = phi__str(hash, 16);
+    }
+    phi__render_member(&e->scratch, "prompt_cache_key", id);
+}
+
+/* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
+PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
+    if (phi__str_find(phi_str_of(model->base_url), 0, "//api.openai.com/") == SIZE_MAX &&
+        phi__str_find(phi_str_of(model->base_url), 0, "//eu.api.openai.com/") == SIZE_MAX)
+        return PHI__STRICT_PLAIN;
+    return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
+}
+
+#endif
+#undef PHI__OPENAI_KEY_MOST
+
+/* ---- src/codecs/openai_chat.c ---- */
 
 /* openai_chat.c - requests of the OpenAI Chat Completions API, and of all who speak it.
 
@@ -23028,6 +25416,8 @@ PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
    quirks, and those bits that change a message are part of the form it is kept under.
    wire.md parts 3 and 9. */
 
+
+#ifndef PHI_NO_OPENAI_CHAT
 
 /* What a rendering depends on beside its message: bits of phi__rendered.form, above the quirks. */
 enum {
@@ -23044,20 +25434,22 @@ enum {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
      PHI_QUIRK_CACHE_CONTROL | PHI_QUIRK_NO_IMAGES)
 
+#define PHI__CHAT_OBJECT_LINE "Answer with one JSON object and nothing else."
 #define PHI__CHAT_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
-#define PHI__CHAT_KEY_MOST 64 /* bytes of prompt_cache_key; wire.md part 3 */
 
 static bool phi__chat_quirk(const phi__encoder *e, uint32_t quirk) {
     return (e->ask->model->quirks & quirk) != 0;
 }
 
-static phi__id_rule phi__chat_id_rule(const phi__encoder *e) {
-    return phi__render_id_rule(e->ask->model);
+static phi__id_rule phi__chat_id_rule(const phi_model *model) {
+    return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
 
-static bool phi__chat_thinks(const phi__encoder *e) {
-    return e->ask->model->reasoning && e->ask->thinking != PHI_THINKING_OFF;
+static bool phi__chat_asks_to_think(const phi__ask *ask) {
+    return ask->model->reasoning && ask->thinking != PHI_THINKING_OFF;
 }
+
+static bool phi__chat_thinks(const phi__encoder *e) { return phi__chat_asks_to_think(e->ask); }
 
 /* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature, and
    a forced call. */
@@ -23086,28 +25478,6 @@ static void phi__chat_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}");
 }
 
-static bool phi__chat_is_text(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
-}
-
-/* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
-   any. Images that the model does not take are a line as well. */
-PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
-    bool any = false, omitted = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool stand_in = phi__render_omits(e, c);
-        if (phi__chat_is_text(c) || (stand_in && !omitted)) {
-            if (any) phi__buf_text(&e->scratch, "\\n");
-            phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
-            any = true;
-        }
-        omitted = stand_in;
-    }
-    return any;
-}
-
 static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
     bool omitted = false;
     size_t i;
@@ -23115,7 +25485,7 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
-        if (phi__chat_is_text(c))
+        if (phi__openai_is_text(c))
             phi__chat_text_part(e, c->text);
         else if (is_image && !phi__render_omits(e, c))
             phi__chat_image_part(e, c);
@@ -23130,14 +25500,14 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
 static void phi__chat_user(phi__encoder *e, const phi_message *m) {
     bool image = phi__render_sends_image(e, m), text = image || phi__render_omits_any(e, m);
     size_t i;
-    for (i = 0; i < m->content_count && !text; i++) text = phi__chat_is_text(&m->content[i]);
+    for (i = 0; i < m->content_count && !text; i++) text = phi__openai_is_text(&m->content[i]);
     if (!text) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || image)
         phi__chat_parts(e, m);
     else {
         phi__buf_char(&e->scratch, '"');
-        (void)phi__chat_join_text(e, m);
+        (void)phi__openai_join_text(e, m);
         phi__buf_char(&e->scratch, '"');
     }
     phi__buf_char(&e->scratch, '}');
@@ -23168,7 +25538,7 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
             phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
             phi__chat_text_part(e, c->text);
             phi__buf_text(out, "]}");
-        } else if (phi__chat_is_text(c))
+        } else if (phi__openai_is_text(c))
             phi__chat_text_part(e, c->text);
     }
     phi__buf_char(out, ']');
@@ -23184,7 +25554,7 @@ static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
         if (!phi__chat_is_call(c)) continue;
         phi__buf_text(out, open ? ",{\"id\":" : ",\"tool_calls\":[{\"id\":");
         open = true;
-        phi__render_id(out, c->id, phi__chat_id_rule(e));
+        phi__render_id(out, c->id, phi__chat_id_rule(e->ask->model));
         phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
         phi__render_name(out, c->name, 64);
         phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
@@ -23249,7 +25619,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     bool text = false, calls = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
-        text = text || phi__chat_is_text(&m->content[i]);
+        text = text || phi__openai_is_text(&m->content[i]);
         calls = calls || phi__chat_is_call(&m->content[i]);
     }
     if (!text && !calls) return;
@@ -23258,7 +25628,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
         /* written */
     } else if (text) {
         phi__buf_char(out, '"');
-        (void)phi__chat_join_text(e, m);
+        (void)phi__openai_join_text(e, m);
         phi__buf_char(out, '"');
     } else
         phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_EMPTY_CONTENT) ? "\"\"" : "null");
@@ -23272,14 +25642,14 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
 static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, m->tool_call_id, phi__chat_id_rule(e));
+    phi__render_id(out, m->tool_call_id, phi__chat_id_rule(e->ask->model));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
         phi__buf_text(out, ",\"name\":");
         phi__render_name(out, m->tool_name, 64);
     }
     phi__buf_text(out, ",\"content\":\"");
     if (m->is_error) phi__buf_text(out, "Error: ");
-    if (!phi__chat_join_text(e, m))
+    if (!phi__openai_join_text(e, m))
         phi__buf_text(out, phi__render_sends_image(e, m) ? "(see the image below)" : "(no output)");
     phi__buf_text(out, "\"}");
 }
@@ -23307,7 +25677,7 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
 }
 
 static uint32_t phi__chat_form(const phi__encoder *e) {
-    bool gif = phi__render_takes(e->ask->model, PHI__LIT("image/gif"));
+    bool gif = phi__render_takes(e->codec, e->ask->model, PHI__LIT("image/gif"));
     return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
 }
 
@@ -23353,7 +25723,7 @@ static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
     phi__chat_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(out);
     phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, call->id, phi__chat_id_rule(e));
+    phi__render_id(out, call->id, phi__chat_id_rule(e->ask->model));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
         phi__buf_text(out, ",\"name\":");
         phi__render_name(out, call->name, 64);
@@ -23390,34 +25760,6 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
 
 /* ---- around the messages ---- */
 
-/* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
-   from thinking: they get their least. A model that no row names may know no such field at all, so
-   nothing is sent where it is not to think. wire.md part 3. */
-static const struct phi__chat_effort {
-    const char *prefix, *off, *minimal;
-} phi__chat_efforts[] = {
-    {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
-    {"gpt-oss", "low", "low"},     {"o1", "low", "low"},      {"o3", "low", "low"},
-    {"o4", "low", "low"},          {"", NULL, "low"},
-};
-
-PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai) {
-    phi_str id = phi_str_of(e->ask->model->id);
-    bool pro = openai && phi__str_starts(id, "gpt-5-pro");
-    size_t i = 0;
-    switch (e->ask->thinking) {
-    case PHI_THINKING_HIGH: return "high";
-    case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
-    case PHI_THINKING_LOW: return pro ? "high" : "low";
-    case PHI_THINKING_OFF:
-    case PHI_THINKING_MINIMAL: break;
-    }
-    if (!openai) return e->ask->thinking == PHI_THINKING_OFF ? NULL : "low";
-    while (!phi__str_starts(id, phi__chat_efforts[i].prefix)) i++;
-    return e->ask->thinking == PHI_THINKING_OFF ? phi__chat_efforts[i].off
-                                                : phi__chat_efforts[i].minimal;
-}
-
 static void phi__chat_put_switch(phi__encoder *e, const char *before, const char *on,
                                  const char *off, const char *after) {
     phi__buf_text(&e->scratch, before);
@@ -23428,7 +25770,7 @@ static void phi__chat_put_switch(phi__encoder *e, const char *before, const char
 static void phi__chat_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__str_is(phi_str_of(e->ask->model->provider), "openai");
-    const char *effort = phi__chat_effort_name(e, openai);
+    const char *effort = phi__openai_effort_name(e, openai);
     if (!e->ask->model->reasoning) return;
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT)) /* Groq's Qwen: on or off; wire.md part 3 */
         effort = phi__chat_thinks(e) ? "default" : "none";
@@ -23459,18 +25801,6 @@ static void phi__chat_put_thinking(phi__encoder *e) {
         phi__buf_text(out, ",\"prompt_mode\":\"reasoning\"");
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT))
         phi__buf_text(out, ",\"reasoning_format\":\"parsed\"");
-}
-
-/* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
-PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
-    phi_str id = e->ask->session_id;
-    char hash[17];
-    if (id.len == 0 || e->ask->cache.mode == PHI_CACHE_DISABLED) return;
-    if (id.len > PHI__CHAT_KEY_MOST) {
-        phi__hash_hex(phi__hash(id, 3), hash);
-        id = phi__str(hash, 16);
-    }
-    phi__render_member(&e->scratch, "prompt_cache_key", id);
 }
 
 /* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM Studio
@@ -23571,7 +25901,7 @@ static void phi__chat_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__chat_put_thinking(e);
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__chat_put_cache_key(e);
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__chat_put_format(e);
     phi__chat_put_tools(e);
     phi__buf_text(out, ",\"messages\":[");
@@ -23602,10 +25932,62 @@ static void phi__chat_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
+/* ---- what is taken ---- */
+
+static phi__strict_form phi__chat_strict_form(const phi_model *model) {
+    return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__openai_strict_form(model)
+                                                         : PHI__STRICT_NONE;
+}
+
+static phi__format_way phi__chat_format_way(const phi__ask *ask) {
+    uint32_t quirks = ask->model->quirks;
+    if (ask->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
+        return PHI__FORMAT_BY_TOOL;
+    if (ask->tool_count > 0 && ask->tool_choice != PHI_TOOL_CHOICE_NONE &&
+        (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        return PHI__FORMAT_BY_TOOL;
+    if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__chat_asks_to_think(ask))
+        return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
+    return PHI__FORMAT_NATIVE;
+}
+
+static bool phi__chat_unforced(const phi__ask *ask) {
+    static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
+    size_t i;
+    for (i = 0; i < PHI__COUNT(auto_only); i++)
+        if (phi__str_is(phi_str_of(ask->model->provider), auto_only[i])) return true;
+    return phi__chat_asks_to_think(ask);
+}
+
+/* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
+   in the way of a format that must stand alone. */
+static phi_status phi__chat_format_fit(phi__ask *ask, phi_arena *arena) {
+    if (ask->tool_choice == PHI_TOOL_CHOICE_NONE &&
+        (ask->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        ask->tool_count = 0;
+    if (ask->format.kind != PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    if (phi__str_is(phi_str_of(ask->model->provider), "lm_studio")) {
+        ask->format.kind = PHI_FORMAT_JSON_SCHEMA;
+        ask->format.schema = "{\"type\":\"object\"}";
+    }
+    return phi__format_say(ask, arena, PHI__CHAT_OBJECT_LINE) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* ---- the codec ---- */
 
+static const phi__codec_rules phi__chat_rules = {phi__chat_id_rule,
+                                                 phi__chat_strict_form,
+                                                 NULL,
+                                                 phi__chat_format_way,
+                                                 PHI__SCHEMA_IF_STRICT,
+                                                 phi__chat_format_fit,
+                                                 phi__chat_unforced,
+                                                 NULL,
+                                                 0};
+
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT,
+    static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,
+                                     &phi__chat_rules,
                                      sizeof(phi__chat_state),
                                      phi__chat_head,
                                      phi__chat_item,
@@ -23616,17 +25998,19 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
                                      phi__chat_event,
                                      phi__chat_end,
                                      phi__chat_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+
+#endif
 #undef PHI__CHAT_FORM_QUIRKS
+#undef PHI__CHAT_OBJECT_LINE
 #undef PHI__CHAT_MARK
-#undef PHI__CHAT_KEY_MOST
 #undef PHI__CHAT_DETAILS
 #undef PHI__CHAT_BLOCKS
 
-/* ---- src/wire/openai_chat_stream.c ---- */
+/* ---- src/codecs/openai_chat_stream.c ---- */
 
 /* openai_chat_stream.c - answers of the OpenAI Chat Completions API: chunks to a message.
 
@@ -23635,6 +26019,8 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
    so what is null, missing, repeated or of another type is taken as it must have been meant.
    wire.md part 3. */
 
+
+#ifndef PHI_NO_OPENAI_CHAT
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -24302,9 +26688,11 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
     phi__chat_end(state, a);
 }
+
+#endif
 #undef PHI__CHAT_IS
 
-/* ---- src/wire/openai_responses.c ---- */
+/* ---- src/codecs/openai_responses.c ---- */
 
 /* openai_responses.c - requests of the OpenAI Responses API, at OpenAI and at Azure.
 
@@ -24314,6 +26702,8 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
    refuses one without its follower, and an item by its id without its reasoning.
    wire.md parts 4, 5 and 9. */
 
+
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* What a rendering depends on beside its message: bits of phi__rendered.form. */
 #define PHI__RESPONSES_FORM 0xa0000000u
@@ -24350,10 +26740,6 @@ static void phi__responses_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}");
 }
 
-static bool phi__responses_is_text(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
-}
-
 /* `before` stands at the start of the first text, or alone where there is none. */
 static void phi__responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
     bool omitted = false;
@@ -24362,7 +26748,7 @@ static void phi__responses_parts(phi__encoder *e, const phi_message *m, const ch
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool stand_in = phi__render_omits(e, c);
-        if (phi__responses_is_text(c) || (stand_in && !omitted)) {
+        if (phi__openai_is_text(c) || (stand_in && !omitted)) {
             phi__responses_text_part(e, before,
                                      stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
             before = "";
@@ -24378,7 +26764,7 @@ static void phi__responses_parts(phi__encoder *e, const phi_message *m, const ch
 static void phi__responses_user(phi__encoder *e, const phi_message *m) {
     bool says = phi__render_sends_image(e, m) || phi__render_omits_any(e, m);
     size_t i;
-    for (i = 0; i < m->content_count && !says; i++) says = phi__responses_is_text(&m->content[i]);
+    for (i = 0; i < m->content_count && !says; i++) says = phi__openai_is_text(&m->content[i]);
     if (!says) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
     phi__responses_parts(e, m, "");
@@ -24396,7 +26782,7 @@ static void phi__responses_result(phi__encoder *e, const phi_message *m) {
     else {
         phi__buf_char(out, '"');
         phi__buf_text(out, before);
-        if (!phi__chat_join_text(e, m)) phi__buf_text(out, "(no output)");
+        if (!phi__openai_join_text(e, m)) phi__buf_text(out, "(no output)");
         phi__buf_char(out, '"');
     }
     phi__buf_char(out, '}');
@@ -24500,7 +26886,7 @@ static void phi__responses_assistant(phi__encoder *e, const phi_message *m, bool
         const phi_content *c = &m->content[i];
         bool call = c->kind == PHI_CONTENT_TOOL_CALL;
         if (call && c->incomplete) from = i + 1; /* the reasoning before it has no follower */
-        if ((call && !c->incomplete) || phi__responses_is_text(c)) {
+        if ((call && !c->incomplete) || phi__openai_is_text(c)) {
             if (same) phi__responses_reasoning(e, m, from, i);
             if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
             if (call)
@@ -24561,8 +26947,8 @@ static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to
 
 static bool phi__responses_openai(const phi__encoder *e) {
     phi_str provider = phi_str_of(e->ask->model->provider);
-    return e->codec == phi__azure_responses_codec() || phi__str_is(provider, "openai") ||
-           phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
+    return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)) ||
+           phi__str_is(provider, "openai") || phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
 /* Models that do not reason refuse both fields, so one of a name that is not known gets them only
@@ -24570,7 +26956,7 @@ static bool phi__responses_openai(const phi__encoder *e) {
 static void phi__responses_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__responses_openai(e);
-    const char *effort = phi__chat_effort_name(e, openai);
+    const char *effort = phi__openai_effort_name(e, openai);
     if (!e->ask->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
     if (effort == NULL) return;
@@ -24639,7 +27025,7 @@ static void phi__responses_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__responses_put_thinking(e);
-    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__chat_put_cache_key(e);
+    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
     phi__responses_put_format(e);
     phi__responses_put_tools(e);
     if (!phi__render_blank(ask->system_prompt))
@@ -24669,11 +27055,49 @@ static void phi__responses_headers(phi__encoder *e, bool azure) {
     phi__encode_model_headers(e);
 }
 
+/* ---- the codecs ---- */
+
+static phi__id_rule phi__responses_id_rule(const phi_model *model) {
+    (void)model;
+    return PHI__ID_RESPONSES;
+}
+
+static const phi__codec_rules phi__responses_rules = {phi__responses_id_rule,
+                                                      phi__openai_strict_form,
+                                                      NULL,
+                                                      NULL,
+                                                      PHI__SCHEMA_IF_STRICT,
+                                                      NULL,
+                                                      NULL,
+                                                      NULL,
+                                                      0};
+
+#ifndef PHI_NO_OPENAI_RESPONSES
 static void phi__responses_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/responses");
     phi__responses_headers(e, false);
 }
 
+PHI__FN const phi__codec *phi__openai_responses_codec(void) {
+    static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
+                                     &phi__responses_rules,
+                                     sizeof(phi__responses_state),
+                                     phi__responses_head,
+                                     phi__responses_item,
+                                     phi__responses_tail,
+                                     phi__responses_address,
+                                     phi__responses_missing,
+                                     phi__responses_after_results,
+                                     phi__responses_event,
+                                     phi__responses_end,
+                                     phi__responses_whole,
+                                     NULL,
+                                     NULL};
+    return &codec;
+}
+#endif
+
+#ifndef PHI_NO_AZURE
 /* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
 static void phi__azure_address(phi__encoder *e) {
     const phi__ask *ask = e->ask;
@@ -24702,27 +27126,9 @@ static void phi__azure_address(phi__encoder *e) {
     phi__responses_headers(e, true);
 }
 
-/* ---- the codecs ---- */
-
-PHI__FN const phi__codec *phi__openai_responses_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_RESPONSES,
-                                     sizeof(phi__responses_state),
-                                     phi__responses_head,
-                                     phi__responses_item,
-                                     phi__responses_tail,
-                                     phi__responses_address,
-                                     phi__responses_missing,
-                                     phi__responses_after_results,
-                                     phi__responses_event,
-                                     phi__responses_end,
-                                     phi__responses_whole,
-                                     false,
-                                     NULL};
-    return &codec;
-}
-
-PHI__FN const phi__codec *phi__azure_responses_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_AZURE_RESPONSES,
+PHI__FN const phi__codec *phi__azure_codec(void) {
+    static const phi__codec codec = {PHI__NAMES_AZURE,
+                                     &phi__responses_rules,
                                      sizeof(phi__responses_state),
                                      phi__responses_head,
                                      phi__responses_item,
@@ -24733,16 +27139,19 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
                                      phi__responses_event,
                                      phi__responses_end,
                                      phi__responses_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+#endif
+
+#endif
 #undef PHI__RESPONSES_FORM
 #undef PHI__RESPONSES_ORIGIN
 #undef PHI__RESPONSES_NO_IMAGES
 #undef PHI__RESPONSES_OBJECT
 
-/* ---- src/wire/openai_responses_stream.c ---- */
+/* ---- src/codecs/openai_responses_stream.c ---- */
 
 /* openai_responses_stream.c - answers of the OpenAI Responses API: events to a message.
 
@@ -24751,6 +27160,8 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
    id, else by their output_index; items of other types are read over with all of their events. What
    a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 
+
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 #define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -25374,588 +27785,84 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);
 }
+
+#endif
 #undef PHI__RESP_IS
 
-/* ---- src/wire/preflight.c ---- */
+/* ---- src/codecs/registry.c ---- */
 
-/* preflight.c - what a provider would refuse, found before a byte is sent, in words that name the
-   place. It looks at the transcript as it is given; the encoder repairs some of this in what it
-   sends, so a complaint here means that whoever made the transcript should look. */
+/* registry.c - see registry_in.h. */
 
+/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is there. */
 
-#include <stdarg.h>
-#include <stdio.h>
+#ifdef PHI_NO_ANTHROPIC
+#define phi__anthropic_codec phi__codec_none
+#endif
+#ifdef PHI_NO_OPENAI_CHAT
+#define phi__openai_chat_codec phi__codec_none
+#endif
+#ifdef PHI_NO_OPENAI_RESPONSES
+#define phi__openai_responses_codec phi__codec_none
+#endif
+#ifdef PHI_NO_AZURE
+#define phi__azure_codec phi__codec_none
+#endif
+#ifdef PHI_NO_GEMINI
+#define phi__gemini_codec phi__codec_none
+#endif
+#ifdef PHI_NO_VERTEX
+#define phi__vertex_codec phi__codec_none
+#endif
+#ifdef PHI_NO_BEDROCK
+#define phi__bedrock_codec phi__codec_none
+#endif
 
-enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
+/* The protocols, one line each: the codec, its names, and the macro that leaves it out. */
+#define PHI__CODEC_LIST(X)                                                                         \
+    X(phi__anthropic_codec, PHI__NAMES_ANTHROPIC, "PHI_NO_ANTHROPIC")                              \
+    X(phi__openai_chat_codec, PHI__NAMES_OPENAI_CHAT, "PHI_NO_OPENAI_CHAT")                        \
+    X(phi__openai_responses_codec, PHI__NAMES_OPENAI_RESPONSES, "PHI_NO_OPENAI_RESPONSES")         \
+    X(phi__azure_codec, PHI__NAMES_AZURE, "PHI_NO_AZURE")                                          \
+    X(phi__gemini_codec, PHI__NAMES_GEMINI, "PHI_NO_GEMINI")                                       \
+    X(phi__vertex_codec, PHI__NAMES_VERTEX, "PHI_NO_VERTEX")                                       \
+    X(phi__bedrock_codec, PHI__NAMES_BEDROCK, "PHI_NO_BEDROCK")
 
-typedef struct phi__preflight_check {
-    const phi__codec *codec;
-    const phi__ask *ask;
-    bool anthropic, google;
-    char *words;
-    size_t words_size;
-} phi__preflight_check;
+#define PHI__CODEC_DECLARE(codec, names, without) PHI__FN const phi__codec *codec(void);
+#define PHI__CODEC_ROW(codec, names, without) {codec, names, without},
 
-static phi_status phi__preflight_no(phi__preflight_check *p, const char *format, ...)
-    PHI_PRINTF(2, 3);
+#define PHI__CODEC_END                                                                             \
+    { NULL, {NULL, NULL, NULL}, NULL }
 
-static phi_status phi__preflight_no(phi__preflight_check *p, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    if (p->words_size > 0) (void)vsnprintf(p->words, p->words_size, format, args);
-    va_end(args);
-    return PHI_BAD_ARG;
+PHI__CODEC_LIST(PHI__CODEC_DECLARE)
+
+PHI__FN const phi__codec *phi__codec_none(void) { return NULL; }
+
+PHI__FN const phi__codec_row *phi__codec_rows(void) {
+    static const phi__codec_row rows[] = {PHI__CODEC_LIST(PHI__CODEC_ROW) PHI__CODEC_END};
+    return rows;
 }
 
-/* For "%.*s". */
-static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
-
-/* ---- tools ---- */
-
-static bool phi__preflight_google(const phi__codec *codec) {
-    return codec == phi__gemini_codec() || codec == phi__vertex_codec();
+PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
+    return phi__codec_of(phi__codec_rows(), protocol);
 }
+#undef phi__anthropic_codec
+#undef phi__openai_chat_codec
+#undef phi__openai_responses_codec
+#undef phi__azure_codec
+#undef phi__gemini_codec
+#undef phi__vertex_codec
+#undef phi__bedrock_codec
+#undef PHI__CODEC_LIST
+#undef PHI__CODEC_DECLARE
+#undef PHI__CODEC_ROW
+#undef PHI__CODEC_END
 
-PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
-    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
-    size_t i;
-    for (i = 0; plain && i < name.len; i++) {
-        char c = name.at[i];
-        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                c == '_' || c == '-';
-    }
-    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
-    if (phi__preflight_google(codec) &&
-        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
-        return "expected a letter or _ at first";
-    return NULL;
-}
-
-/* Whether a schema says type:object, and nothing at its root that providers refuse there. */
-static bool phi__preflight_schema(phi_str schema, const char **why) {
-    static const char *const roots[] = {"anyOf", "oneOf", "allOf"};
-    phi_json_found found;
-    size_t i;
-    *why = "must be a JSON object with type \"object\"";
-    if (phi_json_find(schema, "type", &found) != PHI_OK || found.type != PHI_JSON_STRING ||
-        !phi__str_is(found.raw, "object"))
-        return false;
-    for (i = 0; i < PHI__COUNT(roots); i++) {
-        *why = "may not have anyOf, oneOf or allOf at its root";
-        if (phi_json_find(schema, roots[i], &found) == PHI_OK) return false;
-    }
-    return true;
-}
-
-static phi_status phi__preflight_tools(phi__preflight_check *p) {
-    const phi__ask *ask = p->ask;
-    const char *why;
-    size_t i, j;
-    for (i = 0; i < ask->tool_count; i++) {
-        phi_str name = ask->tools[i].name;
-        why = phi__preflight_name(p->codec, name);
-        if (why != NULL)
-            return phi__preflight_no(p, "tools[%zu]: name \"%.*s\": %s", i,
-                                     phi__preflight_len(name), name.at, why);
-        for (j = 0; j < i; j++)
-            if (phi_str_equal(ask->tools[j].name, name))
-                return phi__preflight_no(p, "tools[%zu]: name \"%.*s\" is taken by tools[%zu]", i,
-                                         phi__preflight_len(name), name.at, j);
-        if (!phi__render_blank(ask->tools[i].schema) &&
-            !phi__preflight_schema(ask->tools[i].schema, &why))
-            return phi__preflight_no(p, "tools[%zu]: schema of \"%.*s\" %s", i,
-                                     phi__preflight_len(name), name.at, why);
-    }
-    return PHI_OK;
-}
-
-/* ---- messages ---- */
-
-/* Of any type: words stand for one that the target does not take. */
-static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
-    if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
-    return PHI_OK;
-}
-
-static bool phi__preflight_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
-/* The result of a call among those that follow its message; SIZE_MAX: none. */
-static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id) {
-    size_t i;
-    for (i = from; i < ask->item_count; i++) {
-        const phi_message *m = ask->items[i].message;
-        if (m->role == PHI_ROLE_EXTENSION) continue;
-        if (m->role != PHI_ROLE_TOOL_RESULT) return SIZE_MAX;
-        if (phi_str_equal(m->tool_call_id, id)) return i;
-    }
-    return SIZE_MAX;
-}
-
-/* Whether an earlier message has a call of this id. */
-static size_t phi__preflight_id_taken(const phi__ask *ask, size_t before, phi_str id) {
-    size_t i, j;
-    for (i = 0; i < before; i++) {
-        const phi_message *m = ask->items[i].message;
-        if (m->role != PHI_ROLE_ASSISTANT) continue;
-        for (j = 0; j < m->content_count; j++)
-            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
-                return i;
-    }
-    return SIZE_MAX;
-}
-
-static phi_status phi__preflight_calls(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->ask->items[at].message;
-    size_t i, j, other;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        phi_str id = c->id;
-        if (!phi__preflight_is_call(c)) continue;
-        if (id.len == 0) return phi__preflight_no(p, "messages[%zu]: a tool call has no id", at);
-        for (j = 0; j < i; j++)
-            if (phi__preflight_is_call(&m->content[j]) && phi_str_equal(m->content[j].id, id))
-                return phi__preflight_no(p, "messages[%zu]: two tool calls have the id \"%.*s\"",
-                                         at, phi__preflight_len(id), id.at);
-        other = phi__preflight_id_taken(p->ask, at, id);
-        if (other != SIZE_MAX)
-            return phi__preflight_no(
-                p, "messages[%zu]: the id \"%.*s\" of a tool call is used in messages[%zu] too", at,
-                phi__preflight_len(id), id.at, other);
-        if (phi__preflight_result(p->ask, at + 1, id) == SIZE_MAX)
-            return phi__preflight_no(p, "messages[%zu]: tool call \"%.*s\" has no result", at,
-                                     phi__preflight_len(id), id.at);
-    }
-    return PHI_OK;
-}
-
-/* A result belongs to a call of the last assistant message, with only results between, and is the
-   only one. */
-static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->ask->items[at].message;
-    phi_str id = m->tool_call_id;
-    size_t i, j;
-    for (i = at; i > 0; i--) {
-        const phi_message *before = p->ask->items[i - 1].message;
-        if (before->role == PHI_ROLE_EXTENSION) continue;
-        if (before->role == PHI_ROLE_USER) break;
-        if (before->role == PHI_ROLE_TOOL_RESULT) {
-            if (phi_str_equal(before->tool_call_id, id))
-                return phi__preflight_no(p, "messages[%zu]: a second result of tool call \"%.*s\"",
-                                         at, phi__preflight_len(id), id.at);
-            continue;
-        }
-        for (j = 0; j < before->content_count; j++)
-            if (before->content[j].kind ==
-                    PHI_CONTENT_TOOL_CALL && /* one that was cut goes with it */
-                phi_str_equal(before->content[j].id, id))
-                return PHI_OK;
-        break;
-    }
-    return phi__preflight_no(p,
-                             "messages[%zu]: a result of tool call \"%.*s\", which the message "
-                             "before it did not make",
-                             at, phi__preflight_len(id), id.at);
-}
-
-static bool phi__preflight_says(const phi_message *m) {
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return true;
-        if (phi__render_is_image(c) || phi__preflight_is_call(c)) return true;
-    }
-    return false;
-}
-
-static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
-    const phi_message *m = p->ask->items[at].message;
-    phi_status status;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        if (m->content[i].kind != PHI_CONTENT_IMAGE) continue;
-        if (m->role == PHI_ROLE_ASSISTANT)
-            return phi__preflight_no(p, "messages[%zu]: an assistant message may not hold images",
-                                     at);
-        status = phi__preflight_image(p, at, &m->content[i]);
-        if (status != PHI_OK) return status;
-    }
-    if (m->role == PHI_ROLE_TOOL_RESULT) return phi__preflight_pair(p, at);
-    if (m->role == PHI_ROLE_USER && !phi__preflight_says(m))
-        return phi__preflight_no(p, "messages[%zu]: a user message with nothing in it", at);
-    return m->role == PHI_ROLE_ASSISTANT ? phi__preflight_calls(p, at) : PHI_OK;
-}
-
-/* ---- for the loop and the tests ---- */
-
-PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
-                                  size_t words_size) {
-    phi__preflight_check p;
-    const phi_message *first = NULL, *last = NULL;
-    phi_status status;
-    size_t i;
-    p.codec = codec;
-    p.ask = ask;
-    p.anthropic = codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
-    p.google = phi__preflight_google(codec);
-    p.words = words;
-    p.words_size = words_size;
-    if (words_size > 0) words[0] = '\0';
-    status = phi__preflight_tools(&p);
-    for (i = 0; i < ask->item_count && status == PHI_OK; i++) {
-        const phi_message *m = ask->items[i].message;
-        if (m->role == PHI_ROLE_EXTENSION) continue;
-        if (first == NULL) first = m;
-        last = m;
-        status = phi__preflight_message(&p, i);
-    }
-    if (status != PHI_OK) return status;
-    if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
-    if ((p.anthropic || p.google) && first->role != PHI_ROLE_USER)
-        return phi__preflight_no(&p, "messages: the first must be the user's");
-    if (p.google && last->role == PHI_ROLE_ASSISTANT)
-        return phi__preflight_no(&p, "messages: the last may not be the assistant's");
-    if (p.anthropic && last->role == PHI_ROLE_ASSISTANT &&
-        phi__claude_of(phi_str_of(ask->model->id)).version >= 406)
-        return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
-                                 ask->model->id);
-    return PHI_OK;
-}
-
-/* ---- src/wire/reader.c ---- */
-
-/* reader.c - see reader_in.h. */
-
-
-#include <stdio.h>
-
-static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
-    if (phi__reader_done(r)) return;
-    r->codec->event(r->state, r->assembly, name, data);
-    if (r->seen != NULL) r->seen(r->ctx);
-}
-
-/* What a reader of events or frames says in place of one; behind the answer's end it changes
-   nothing. */
-static void phi__reader_trouble(phi__reader *r, int status) {
-    phi__assembly *a = r->assembly;
-    char words[120];
-    if (status == PHI_NO_MEMORY) a->no_memory = true;
-    if (a->terminal) return;
-    if (status == PHI_PARSE) /* frames alone: what comes behind it cannot be told apart */
-        phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
-                           PHI__LIT("the answer is damaged: a frame's check is wrong"));
-    if (status != PHI_TOO_BIG) return;
-    (void)snprintf(words, sizeof words, "An event of the answer is larger than %llu bytes",
-                   (unsigned long long)r->max_event_bytes);
-    phi__assembly_fail(a, PHI_FAILURE_SERVER, false, phi__str(NULL, 0), phi_str_of(words));
-}
-
-/* ---- for the loop ---- */
-
-PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *state,
-                              phi__assembly *assembly, size_t max_event_bytes) {
-    memset(r, 0, sizeof *r);
-    r->codec = codec;
-    r->state = state;
-    r->assembly = assembly;
-    r->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
-    phi__sse_init(&r->sse, assembly->memory, r->max_event_bytes);
-    r->sse.strays = true;
-    phi__frames_init(&r->frames, assembly->memory, r->max_event_bytes);
-}
-
-PHI__FN void phi__reader_free(phi__reader *r) {
-    phi__sse_free(&r->sse);
-    phi__frames_free(&r->frames);
-}
-
-PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes) {
-    phi__sse_event event;
-    phi__frame frame;
-    int got;
-    if (r->codec->frames) {
-        phi__frames_feed(&r->frames, bytes.at, bytes.len);
-        while ((got = phi__frames_next(&r->frames, &frame)) > 0)
-            phi__reader_take(r, frame.name, frame.payload);
-    } else {
-        phi__sse_feed(&r->sse, bytes.at, bytes.len);
-        while ((got = phi__sse_next(&r->sse, &event)) > 0)
-            phi__reader_take(r, event.name, event.data);
-    }
-    if (got < 0) phi__reader_trouble(r, got);
-}
-
-PHI__FN void phi__reader_finish(phi__reader *r, bool cut) {
-    phi__sse_event event;
-    int got;
-    if (r->codec->frames) return;
-    while ((got = phi__sse_finish(&r->sse, &event)) > 0) {
-        if (r->sse.stray && cut) return;
-        r->whole = r->sse.stray && r->sse.events == 1 && !phi__reader_done(r);
-        if (r->whole)
-            r->codec->whole(r->state, r->assembly, event.data);
-        else
-            phi__reader_take(r, event.name, event.data);
-    }
-    if (got < 0) phi__reader_trouble(r, got);
-}
-
-PHI__FN void phi__reader_end(phi__reader *r) {
-    if (r->codec->frames && phi__frames_cut(&r->frames) && !r->assembly->terminal)
-        phi__classify_truncated(r->assembly, true);
-    if (!r->whole) r->codec->end(r->state, r->assembly);
-}
-
-PHI__FN bool phi__reader_done(const phi__reader *r) {
-    const phi__assembly *a = r->assembly;
-    return a->last || a->no_memory || (a->failure.kind != PHI_FAILURE_NONE && !a->awaits_usage);
-}
-
-PHI__FN bool phi__reader_lingers(const phi__reader *r) {
-    const phi__assembly *a = r->assembly;
-    return a->terminal || (a->failure.kind != PHI_FAILURE_NONE && a->awaits_usage);
-}
-
-/* ---- src/wire/render.c ---- */
-
-/* render.c - ids, names and text that a target takes. */
-
-
-static bool phi__render_alnum(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool phi__render_word(char c) { return phi__render_alnum(c) || c == '_' || c == '-'; }
-
-static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
-    size_t i;
-    if (rule == PHI__ID_ANY) return true;
-    if (id.len == 0) return false;
-    if (rule == PHI__ID_40) return id.len <= 40;
-    if (rule == PHI__ID_9 ? id.len != 9 : id.len > 64) return false;
-    if (rule == PHI__ID_RESPONSES && id.at[id.len - 1] == '_') return false;
-    for (i = 0; i < id.len; i++)
-        if (!(rule == PHI__ID_9 ? phi__render_alnum(id.at[i]) : phi__render_word(id.at[i])))
-            return false;
-    return true;
-}
-
-PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model) {
-    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
-    bool nine = (model->quirks & PHI_QUIRK_ID_9) != 0;
-    if (codec == NULL) return PHI__ID_ANY;
-    if (codec == phi__openai_chat_codec()) return nine ? PHI__ID_9 : PHI__ID_40;
-    if (codec == phi__openai_responses_codec() || codec == phi__azure_responses_codec())
-        return PHI__ID_RESPONSES;
-    if (codec == phi__bedrock_codec() &&
-        (nine || phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX))
-        return PHI__ID_9;
-    return PHI__ID_ANTHROPIC;
-}
-
-PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]) {
-    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    uint64_t n;
-    size_t i;
-    if (phi__render_id_fits(id, rule)) return id;
-    n = phi__hash(id, 1);
-    if (rule == PHI__ID_9) {
-        for (i = 0; i < 9; i++, n /= 62) room[i] = digits[n % 62];
-        return phi__str(room, 9);
-    }
-    memcpy(room, "call_", 5);
-    phi__hash_hex(n, room + 5);
-    phi__hash_hex(phi__hash(id, 2), room + 21);
-    return phi__str(room, 37);
-}
-
-PHI__FN void phi__render_id(phi__buf *out, phi_str id, phi__id_rule rule) {
-    char room[PHI__ID_ROOM];
-    phi__json_put_str(out, phi__render_map_id(id, rule, room));
-}
-
-PHI__FN void phi__render_name(phi__buf *out, phi_str name, size_t most) {
-    char *to;
-    size_t i, n = phi__min(name.len, most);
-    phi__buf_char(out, '"');
-    to = phi__buf_reserve(out, n);
-    for (i = 0; to != NULL && i < n; i++) to[i] = phi__render_word(name.at[i]) ? name.at[i] : '_';
-    if (to != NULL) phi__buf_add_len(out, n);
-    if (n == 0) phi__buf_char(out, '_');
-    phi__buf_char(out, '"');
-}
-
-PHI__FN bool phi__render_blank(phi_str text) { return phi__str_trim(text).len == 0; }
-
-PHI__FN phi_str phi__render_trim_end(phi_str text) {
-    phi_str trimmed = phi__str_trim(text);
-    return trimmed.len == 0 ? trimmed
-                            : phi__str(text.at, (size_t)(trimmed.at + trimmed.len - text.at));
-}
-
-PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, text);
-}
-
-PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
-    if (!phi__encode_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
-}
-
-PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
-    phi__json_put_key(&e->scratch, phi_str_of(key));
-    phi__buf_char(&e->scratch, '"');
-    phi__render_text(e, text);
-    phi__buf_char(&e->scratch, '"');
-}
-
-PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
-    phi_arena_mark mark = phi_arena_save(e->arena);
-    phi_json *root = NULL;
-    phi_status status;
-    bool is_object;
-    if (arguments.len == 2 && arguments.at[0] == '{') return PHI__LIT("{}");
-    status = phi_json_parse(e->arena, arguments, PHI_JSON_BORROW, &root, NULL);
-    is_object = status == PHI_OK && phi_json_is_object(root);
-    if (status == PHI_NO_MEMORY) e->failed = true;
-    phi_arena_reset(e->arena, mark);
-    return is_object ? phi__str_trim(arguments) : PHI__LIT("{}");
-}
-
-PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
-    const phi_message *message = e->ask->items[item].message;
-    const phi_model *model = e->ask->model;
-    if (e->ask->items[item].origin != 0) return e->ask->items[item].origin == e->origin;
-    return message->model.len > 0 && phi__str_is(message->model, model->id) &&
-           model->provider != NULL && phi__str_is(message->provider, model->provider) &&
-           (message->protocol.len == 0 || phi__codec_find(message->protocol) == e->codec);
-}
-
-PHI__FN bool phi__render_is_image(const phi_content *c) {
-    return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
-}
-
-/* wire.md parts 2, 3 and 8; Gemini's from its guide to images, November 2026. */
-PHI__FN bool phi__render_takes(const phi_model *model, phi_str type) {
-    static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
-    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
-    bool google = codec != NULL && (codec == phi__gemini_codec() || codec == phi__vertex_codec());
-    size_t i;
-    if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
-    for (i = 0; i < PHI__COUNT(all); i++)
-        if (phi__str_is(type, all[i])) return true;
-    if (google) return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
-    return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
-}
-
-PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
-    return phi__render_is_image(c) && !phi__render_takes(e->ask->model, c->mime_type);
-}
-
-PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
-        if (phi__render_omits(e, &message->content[i])) return true;
-    return false;
-}
-
-PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
-        if (phi__render_is_image(&message->content[i]) &&
-            !phi__render_omits(e, &message->content[i]))
-            return true;
-    return false;
-}
-
-static bool phi__render_is_base64(char c) {
-    return phi__render_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
-}
-
-PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data) {
-    char *to = phi__buf_reserve(out, data.len);
-    size_t i, n = 0;
-    if (to == NULL) return;
-    for (i = 0; i < data.len; i++)
-        if (phi__render_is_base64(data.at[i])) to[n++] = data.at[i];
-    phi__buf_add_len(out, n);
-}
-
-PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
-    if (!phi__encode_hole(e, data, true)) phi__render_base64_now(&e->scratch, data);
-}
-
-/* wire.md part 2: never below 1024 */
-PHI__FN uint32_t phi__render_budget(phi_thinking level) {
-    switch (level) {
-    case PHI_THINKING_OFF: return 0;
-    case PHI_THINKING_MINIMAL: return 1024;
-    case PHI_THINKING_LOW: return 2048;
-    case PHI_THINKING_MEDIUM: return 8192;
-    case PHI_THINKING_HIGH: return 16384;
-    }
-    return 0;
-}
-
-PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
-                               void (*text)(phi__encoder *e, phi_str text),
-                               void (*image)(phi__encoder *e, const phi_content *c)) {
-    bool omitted = false;
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
-        const phi_content *c = &message->content[i];
-        bool is_image = phi__render_is_image(c);
-        if (phi__render_omits(e, c)) {
-            if (!omitted) text(e, PHI__LIT(PHI__RENDER_NO_IMAGE));
-        } else if (is_image && images)
-            image(e, c);
-        else if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
-            text(e, c->text);
-        omitted = is_image;
-    }
-}
-
-/* ---- src/wire/repeat.c ---- */
-
-/* repeat.c - comparing what stands around a text. */
-
-
-PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
-                               phi__json_text text, size_t block) {
-    size_t head, tail;
-    r->head = 0;
-    if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
-        text.at + text.len >= data.at + data.len)
-        return;
-    head = (size_t)(text.at - data.at);
-    tail = data.len - head - text.len;
-    if (head + tail > PHI__REPEAT_MOST) return;
-    memcpy(r->around, data.at, head);
-    memcpy(r->around + head, text.at + text.len, tail);
-    r->head = (uint16_t)head;
-    r->tail = (uint16_t)tail;
-    r->block = block;
-    r->count = a->count;
-}
-
-PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data) {
-    const char *text = data.at + r->head, *end = data.at + data.len;
-    bool escaped;
-    if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||
-        !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
-        memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
-        return false;
-    if (phi__json_quote(text, end, &escaped) != end - r->tail) return false;
-    phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
-    return true;
-}
-
-/* ---- src/wire/sigv4.c ---- */
+/* ---- src/codecs/sigv4.c ---- */
 
 /* sigv4.c - the canonical request goes straight into its hash; nothing of it is kept. */
 
+
+#ifndef PHI_NO_BEDROCK
 
 #define PHI__SIGV4_SERVICE "bedrock"
 #define PHI__SIGV4_NAMES "content-type;host;x-amz-content-sha256;x-amz-date"
@@ -26084,1394 +27991,26 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     phi__buf_text(out, ", Signature=");
     phi__buf_add(out, hex, sizeof hex);
 }
+
+#endif
 #undef PHI__SIGV4_SERVICE
 #undef PHI__SIGV4_NAMES
 
-/* ---- src/wire/strict.c ---- */
+/* ---- src/codecs/translate.c ---- */
 
-/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are written in
-   one fixed order, so that equal schemas give equal bytes. What each provider takes: wire.md parts 2 to 4, and
-   the lists of "supported schemas" of OpenAI, Azure and Anthropic as of November 2026. */
+/* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the target's protocol. */
 
-
-#include <stdio.h>
-
-enum {
-    PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
-    PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
-    PHI__STRICT_PLACE = 200
-};
-
-enum { /* types, as bits; the order in which they are written */
-       PHI__STRICT_STRING = 1,
-       PHI__STRICT_NUMBER = 2,
-       PHI__STRICT_INTEGER = 4,
-       PHI__STRICT_BOOLEAN = 8,
-       PHI__STRICT_OBJECT = 16,
-       PHI__STRICT_ARRAY = 32,
-       PHI__STRICT_NULL = 64
-};
-
-typedef struct phi__strict {
-    phi__buf *out;
-    phi__buf hint; /* a value as text */
-    phi_arena *arena;
-    const phi_json *root;
-    phi__strict_form form;
-    char *words;
-    size_t words_size;
-    char place[PHI__STRICT_PLACE]; /* a JSON Pointer, cut where it is longer */
-    size_t place_len;
-    uint32_t depth, work;
-    bool refused;
-    uint8_t *visits; /* by definition: 1 under way, 2 done */
-} phi__strict;
-
-/* ---- words ---- */
-
-/* Always false; the first reason stays. `what` is a keyword or a name, or empty. */
-static bool phi__strict_no(phi__strict *s, phi_str what, const char *why) {
-    int len = (int)phi__utf8_cut(what, phi__min(what.len, 60));
-    if (s->refused) return false;
-    s->refused = true;
-    if (s->words_size == 0) return false;
-    (void)snprintf(s->words, s->words_size, "at %.*s: %s%.*s%s%s",
-                   s->place_len > 0 ? (int)s->place_len : 8,
-                   s->place_len > 0 ? s->place : "its root", what.len > 0 ? "\"" : "", len,
-                   what.len > 0 ? what.at : "", what.len > 0 ? "\" " : "", why);
-    s->words[phi__utf8_valid(phi_str_of(s->words))] = '\0'; /* where it was cut */
-    return false;
-}
-
-static void phi__strict_place(phi__strict *s, char c) {
-    if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
-}
-
-/* Goes one step down in the place; returns what it was, to be put back. */
-static size_t phi__strict_into(phi__strict *s, phi_str step) {
-    size_t was = s->place_len, i;
-    phi__strict_place(s, '/');
-    for (i = 0; i < step.len; i++) {
-        char c = step.at[i];
-        if (c == '~' || c == '/') {
-            phi__strict_place(s, '~');
-            c = c == '~' ? '0' : '1';
-        }
-        phi__strict_place(s, c);
-    }
-    s->place_len = phi__utf8_valid(phi__str(s->place, s->place_len));
-    return was;
-}
-
-static size_t phi__strict_into_text(phi__strict *s, const char *step) {
-    return phi__strict_into(s, phi_str_of(step));
-}
-
-static size_t phi__strict_into_item(phi__strict *s, size_t index) {
-    char digits[24];
-    (void)snprintf(digits, sizeof digits, "%llu", (unsigned long long)index);
-    return phi__strict_into_text(s, digits);
-}
-
-static bool phi__strict_spend(phi__strict *s, size_t work) {
-    if (s->refused) return false;
-    if (work <= PHI__STRICT_WORK && s->work <= PHI__STRICT_WORK - work) {
-        s->work += (uint32_t)work;
-        return true;
-    }
-    return phi__strict_no(s, phi__str("", 0), "this is too large");
-}
-
-static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
-    if (!phi__strict_spend(s, 1 + phi_json_count(schema))) return false;
-    if (s->depth >= PHI__STRICT_DEPTH)
-        return phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
-    s->depth++;
-    return true;
-}
-
-/* ---- keywords ---- */
-
-typedef enum phi__strict_kind {
-    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
-    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
-    PHI__STRICT_OWN,       /* has code of its own */
-    PHI__STRICT_CHOICE,    /* anyOf and its like */
-    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
-    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
-    PHI__STRICT_REFUSED
-} phi__strict_kind;
-
-enum {
-    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
-    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
-};
-
-typedef struct phi__strict_word {
-    const char *name;
-    phi__strict_kind kind;
-    unsigned forms; /* that have it */
-} phi__strict_word;
-
-static const phi__strict_word phi__strict_words[] = {
-    {"type", PHI__STRICT_OWN, 0},
-    {"description", PHI__STRICT_KEEP, 0},
-    {"title", PHI__STRICT_KEEP, 0},
-    {"nullable", PHI__STRICT_KEEP, 0},
-    {"$defs", PHI__STRICT_KEEP, 0},
-    {"definitions", PHI__STRICT_KEEP, 0},
-    {"properties", PHI__STRICT_OWN, 0},
-    {"required", PHI__STRICT_OWN, 0},
-    {"additionalProperties", PHI__STRICT_OWN, 0},
-    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
-    {"items", PHI__STRICT_OWN, 0},
-    {"enum", PHI__STRICT_OWN, 0},
-    {"const", PHI__STRICT_OWN, 0},
-    {"anyOf", PHI__STRICT_CHOICE, 0},
-    {"oneOf", PHI__STRICT_CHOICE, 0},
-    {"allOf", PHI__STRICT_CHOICE, 0},
-    {"$ref", PHI__STRICT_CHOICE, 0},
-    {"default", PHI__STRICT_NOTE, 0},
-    {"examples", PHI__STRICT_NOTE, 0},
-    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"minLength", PHI__STRICT_NARROWS, 0},
-    {"maxLength", PHI__STRICT_NARROWS, 0},
-    {"uniqueItems", PHI__STRICT_NARROWS, 0},
-    {"minProperties", PHI__STRICT_NARROWS, 0},
-    {"maxProperties", PHI__STRICT_NARROWS, 0},
-    {"not", PHI__STRICT_REFUSED, 0},
-    {"if", PHI__STRICT_REFUSED, 0},
-    {"then", PHI__STRICT_REFUSED, 0},
-    {"else", PHI__STRICT_REFUSED, 0},
-    {"patternProperties", PHI__STRICT_REFUSED, 0},
-    {"propertyNames", PHI__STRICT_REFUSED, 0},
-    {"dependentRequired", PHI__STRICT_REFUSED, 0},
-    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
-    {"dependencies", PHI__STRICT_REFUSED, 0},
-    {"prefixItems", PHI__STRICT_REFUSED, 0},
-    {"additionalItems", PHI__STRICT_REFUSED, 0},
-    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
-    {"contains", PHI__STRICT_REFUSED, 0},
-    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
-    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
-};
-
-static const phi__strict_word *phi__strict_word_of(phi_str key) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words); i++)
-        if (phi__str_is(key, phi__strict_words[i].name)) return &phi__strict_words[i];
-    return NULL;
-}
-
-static phi__strict_kind phi__strict_kind_of(phi_str key) {
-    const phi__strict_word *word = phi__strict_word_of(key);
-    return word != NULL ? word->kind : PHI__STRICT_OTHER;
-}
-
-static bool phi__strict_format(phi__strict_form form, phi_str format) {
-    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                        "hostname",  "ipv4", "ipv6", "uuid"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(format, names[i])) return true;
-    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
-}
-
-/* Whether the form has this keyword with this value. */
-static bool phi__strict_has(const phi__strict *s, phi_str key, const phi_json *value) {
-    const phi__strict_word *word = phi__strict_word_of(key);
-    if (word == NULL || (word->forms >> s->form & 1u) == 0) return false;
-    if (phi__str_is(key, "format")) return phi__strict_format(s->form, phi_json_str(value, NULL));
-    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
-    if (phi__str_is(key, "minItems") && s->form == PHI__STRICT_ANTHROPIC)
-        return phi_json_int(value, 2) <= 1;
-    return phi_json_is_number(value);
-}
-
-/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
-static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
-    phi_json_iter it = phi_json_each(schema);
-    const phi_json *found = NULL;
-    phi_str beside = phi__str("", 0);
-    *choice = beside;
-    while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_kind_of(it.key);
-        if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
-        if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
-        if (kind != PHI__STRICT_CHOICE) continue;
-        if (found != NULL) beside = it.key;
-        found = it.at;
-        *choice = it.key;
-    }
-    if (found == NULL) return NULL;
-    if ((phi__str_is(*choice, "oneOf") || phi__str_is(*choice, "allOf")) &&
-        phi_json_count(found) != 1)
-        (void)phi__strict_no(s, *choice, "has no strict form");
-    else if (beside.len > 0)
-        (void)phi__strict_no(s, beside, "beside anyOf or $ref has no strict form");
-    return found;
-}
-
-/* ---- types ---- */
-
-static const char *const phi__strict_types[] = {"string", "number", "integer", "boolean",
-                                                "object", "array",  "null"};
-
-static unsigned phi__strict_type_bit(phi_str name) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_types); i++)
-        if (phi__str_is(name, phi__strict_types[i])) return 1u << i;
-    return 0;
-}
-
-static unsigned phi__strict_value_bit(const phi_json *value) {
-    if (phi_json_is_integer(value)) return PHI__STRICT_INTEGER;
-    return phi__strict_type_bit(phi_str_of(phi_json_type_name(value)));
-}
-
-/* The types a schema says, or that its other keywords are about; 0: it says nothing. */
-static unsigned phi__strict_types_of(phi__strict *s, const phi_json *schema) {
-    const phi_json *type = phi_json_get(schema, "type"), *value = phi_json_get(schema, "const");
-    phi_json_iter it = phi_json_each(type);
-    unsigned types = phi__strict_type_bit(phi_json_str(type, NULL));
-    while (phi_json_is_array(type) && phi_json_next(&it) != NULL)
-        types |= phi__strict_type_bit(phi_json_str(it.at, NULL));
-    if (types == 0) {
-        if (value != NULL) types |= phi__strict_value_bit(value);
-        it = phi_json_each(phi_json_get(schema, "enum"));
-        while (value == NULL && phi_json_next(&it) != NULL) types |= phi__strict_value_bit(it.at);
-        if (phi_json_get(schema, "properties") != NULL) types |= PHI__STRICT_OBJECT;
-        if (phi_json_get(schema, "items") != NULL) types |= PHI__STRICT_ARRAY;
-    }
-    if (types == 0)
-        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must say a type");
-    else if (phi_json_bool(phi_json_get(schema, "nullable"), false))
-        types |= PHI__STRICT_NULL;
-    return types;
-}
-
-static void phi__strict_put_types(phi__strict *s, unsigned types) {
-    size_t i;
-    bool many = (types & (types - 1)) != 0, first = true;
-    phi__buf_text(s->out, many ? "\"type\":[" : "\"type\":");
-    for (i = 0; i < PHI__COUNT(phi__strict_types); i++) {
-        if ((types >> i & 1u) == 0) continue;
-        if (!first) phi__buf_char(s->out, ',');
-        first = false;
-        phi__json_put_str(s->out, phi_str_of(phi__strict_types[i]));
-    }
-    if (many) phi__buf_char(s->out, ']');
-}
-
-/* ---- parts of a schema ---- */
-
-static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable);
-
-static void phi__strict_put_value(phi__strict *s, const phi_json *value) {
-    if (phi__json_write(s->out, value, 0) == PHI_TOO_BIG)
-        (void)phi__strict_no(s, phi__str("", 0), "this is nested too deeply");
-}
-
-/* A keyword that the form does not have, at the end of the description: (minLength: 3, ...). */
-static void phi__strict_put_hint(phi__strict *s, phi_str key, const phi_json *value, bool first) {
-    phi__buf_text(s->out, first ? "(" : ", ");
-    phi__json_put_part(s->out, key);
-    phi__buf_text(s->out, ": ");
-    phi__buf_clear(&s->hint);
-    if (phi__json_write(&s->hint, value, 0) == PHI_TOO_BIG)
-        (void)phi__strict_no(s, key, "is nested too deeply");
-    if (s->hint.failed) s->out->failed = true;
-    phi__json_put_part(s->out, phi__buf_str(&s->hint));
-}
-
-static void phi__strict_put_description(phi__strict *s, const phi_json *schema) {
-    phi_str title = phi_json_str(phi_json_get(schema, "title"), NULL);
-    phi_str words = phi_json_str(phi_json_get(schema, "description"), NULL);
-    phi_json_iter it = phi_json_each(schema);
-    bool open = false, hints = false;
-    if (title.len > 0) {
-        phi__json_put_key(s->out, PHI__LIT("title"));
-        phi__json_put_str(s->out, title);
-    }
-    if (words.len > 0) {
-        phi__json_put_key(s->out, PHI__LIT("description"));
-        phi__buf_char(s->out, '"');
-        phi__json_put_part(s->out, words);
-        open = true;
-    }
-    while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_kind_of(it.key);
-        if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
-        if (phi__strict_has(s, it.key, it.at)) continue;
-        if (!open) {
-            phi__json_put_key(s->out, PHI__LIT("description"));
-            phi__buf_char(s->out, '"');
-        } else if (!hints)
-            phi__buf_char(s->out, ' ');
-        phi__strict_put_hint(s, it.key, it.at, !hints);
-        open = hints = true;
-    }
-    if (open) phi__buf_text(s->out, hints ? ")\"" : "\"");
-}
-
-/* The keywords that narrow and that the form has. */
-static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words); i++) {
-        const phi__strict_word *word = &phi__strict_words[i];
-        const phi_json *value;
-        if (word->forms == 0) continue;
-        value = phi_json_get(schema, word->name);
-        if (value == NULL || !phi__strict_has(s, phi_str_of(word->name), value)) continue;
-        phi__json_put_key(s->out, phi_str_of(word->name));
-        phi__strict_put_value(s, value);
-    }
-}
-
-static void phi__strict_put_enum(phi__strict *s, const phi_json *schema, bool nullable) {
-    const phi_json *list = phi_json_get(schema, "enum"), *value = phi_json_get(schema, "const");
-    phi_json_iter it = phi_json_each(list);
-    bool has_null = value != NULL && phi_json_is_null(value);
-    if (list == NULL && value == NULL) return;
-    if (list != NULL && (value != NULL || !phi_json_is_array(list) || it.left == 0)) {
-        (void)phi__strict_no(s, PHI__LIT("enum"),
-                             value != NULL ? "beside const has no strict form"
-                                           : "must be an array that is not empty");
-        return;
-    }
-    phi__json_put_key(s->out, PHI__LIT("enum"));
-    phi__buf_char(s->out, '[');
-    if (value != NULL) phi__strict_put_value(s, value);
-    while (phi_json_next(&it) != NULL) {
-        if (phi_json_is_object(it.at) || phi_json_is_array(it.at))
-            (void)phi__strict_no(s, PHI__LIT("enum"),
-                                 "with objects or arrays in it has no strict form");
-        phi__json_put_comma(s->out);
-        phi__strict_put_value(s, it.at);
-        has_null = has_null || phi_json_is_null(it.at);
-    }
-    if (phi_json_is_object(value) || phi_json_is_array(value))
-        (void)phi__strict_no(s, PHI__LIT("const"), "of an object or array has no strict form");
-    if (nullable && !has_null) phi__buf_text(s->out, ",null");
-    phi__buf_char(s->out, ']');
-}
-
-static bool phi__strict_listed(phi__strict *s, const phi_json *names, phi_str name) {
-    phi_json_iter it = phi_json_each(names);
-    if (!phi__strict_spend(s, 1 + it.left)) return false;
-    while (phi_json_is_array(names) && phi_json_next(&it) != NULL)
-        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
-    return false;
-}
-
-/* Every name that is required must be a property, as nothing else can be there. */
-static void phi__strict_check_required(phi__strict *s, const phi_json *required,
-                                       const phi_json *properties) {
-    phi_json_iter it = phi_json_each(required);
-    while (phi_json_is_array(required) && phi_json_next(&it) != NULL) {
-        phi_str name = phi_json_str(it.at, NULL);
-        if (!phi__strict_spend(s, 1 + phi_json_count(properties))) return;
-        if (phi_json_get_n(properties, name) == NULL)
-            (void)phi__strict_no(s, name, "is required, and is none of the properties");
-    }
-}
-
-static void phi__strict_put_required(phi__strict *s, const phi_json *required,
-                                     const phi_json *properties) {
-    phi_json_iter it = phi_json_each(properties);
-    bool all = s->form != PHI__STRICT_ANTHROPIC;
-    phi__json_put_key(s->out, PHI__LIT("required"));
-    phi__buf_char(s->out, '[');
-    while (phi_json_next(&it) != NULL) {
-        if (!all && !phi__strict_listed(s, required, it.key)) continue;
-        phi__json_put_comma(s->out);
-        phi__json_put_str(s->out, it.key);
-    }
-    phi__buf_char(s->out, ']');
-}
-
-static void phi__strict_put_object(phi__strict *s, const phi_json *schema) {
-    const phi_json *properties = phi_json_get(schema, "properties");
-    const phi_json *required = phi_json_get(schema, "required");
-    const phi_json *more = phi_json_get(schema, "additionalProperties");
-    const phi_json *rest = phi_json_get(schema, "unevaluatedProperties");
-    phi_json_iter it = phi_json_each(properties);
-    size_t was;
-    if (more != NULL && phi_json_bool(more, true)) {
-        (void)phi__strict_no(s, PHI__LIT("additionalProperties"),
-                             "has no strict form unless it is false");
-        return;
-    }
-    if (rest != NULL && phi_json_bool(rest, true)) {
-        (void)phi__strict_no(s, PHI__LIT("unevaluatedProperties"),
-                             "has no strict form unless it is false");
-        return;
-    }
-    if (!phi_json_is_object(properties) && more == NULL && s->depth > 1) {
-        (void)phi__strict_no(s, phi__str("", 0), "an object of any properties has no strict form");
-        return;
-    }
-    phi__strict_check_required(s, required, properties);
-    phi__json_put_key(s->out, PHI__LIT("properties"));
-    phi__buf_char(s->out, '{');
-    was = phi__strict_into_text(s, "properties");
-    while (!s->refused && phi_json_is_object(properties) && phi_json_next(&it) != NULL) {
-        size_t here = phi__strict_into(s, it.key);
-        phi__json_put_key(s->out, it.key);
-        phi__strict_put(
-            s, it.at, s->form != PHI__STRICT_ANTHROPIC && !phi__strict_listed(s, required, it.key));
-        s->place_len = here;
-    }
-    s->place_len = was;
-    phi__buf_char(s->out, '}');
-    phi__strict_put_required(s, required, properties);
-    phi__buf_text(s->out, ",\"additionalProperties\":false");
-}
-
-static void phi__strict_put_array(phi__strict *s, const phi_json *schema) {
-    const phi_json *items = phi_json_get(schema, "items");
-    size_t was;
-    if (items == NULL) {
-        (void)phi__strict_no(s, phi__str("", 0), "an array must say what its items are");
-        return;
-    }
-    phi__json_put_key(s->out, PHI__LIT("items"));
-    was = phi__strict_into_text(s, "items");
-    phi__strict_put(s, items, false);
-    s->place_len = was;
-}
-
-static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool nullable) {
-    unsigned types = phi__strict_types_of(s, schema);
-    bool apart;
-    if (s->depth == 1 && !s->refused && types != PHI__STRICT_OBJECT)
-        (void)phi__strict_no(s, phi__str("", 0), "the type must be \"object\"");
-    if (s->refused) return;
-    if (nullable) types |= PHI__STRICT_NULL;
-    /* DeepSeek takes no list of types with one of these in it. */
-    apart = s->form == PHI__STRICT_PLAIN && (types & PHI__STRICT_NULL) != 0 &&
-            (types & (PHI__STRICT_OBJECT | PHI__STRICT_ARRAY)) != 0;
-    if (apart) {
-        phi__buf_text(s->out, "\"anyOf\":[{");
-        types &= ~(unsigned)PHI__STRICT_NULL;
-    }
-    phi__strict_put_types(s, types);
-    phi__strict_put_description(s, schema);
-    phi__strict_put_enum(s, schema, nullable);
-    if ((types & PHI__STRICT_OBJECT) != 0) phi__strict_put_object(s, schema);
-    if ((types & PHI__STRICT_ARRAY) != 0) phi__strict_put_array(s, schema);
-    phi__strict_put_kept(s, schema);
-    if (apart) phi__buf_text(s->out, "},{\"type\":\"null\"}]");
-}
-
-/* ---- references ---- */
-
-PHI__FN bool phi__strict_same_step(phi_str key, phi_str step) {
-    size_t k = 0, i = 0;
-    while (k < key.len && i < step.len) {
-        char want = step.at[i++];
-        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
-        if (key.at[k++] != want) return false;
-    }
-    return k == key.len && i == step.len;
-}
-
-PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked) {
-    const phi_json *at = root;
-    size_t from = 1;
-    if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    while (from < ref.len && at != NULL) {
-        size_t end = phi__str_find(ref, from + 1, "/");
-        const phi_json *found = NULL;
-        phi_json_iter it = phi_json_each(at);
-        if (ref.at[from] != '/' || !phi_json_is_object(at)) return NULL;
-        if (end == SIZE_MAX) end = ref.len;
-        *looked = phi__add(*looked, 1 + it.left);
-        while (phi_json_next(&it) != NULL)
-            if (phi__strict_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
-                found = it.at;
-        at = found;
-        from = end;
-    }
-    return at;
-}
-
-/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
-   or none of these. */
-static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
-    static const char *const rooms[] = {"$defs", "definitions"};
-    const phi_json *found = NULL;
-    size_t i, at = 0;
-    *number = 0;
-    if (phi__str_is(ref, "#")) return s->root;
-    for (i = 0; i < PHI__COUNT(rooms); i++) {
-        const phi_json *room = phi_json_get(s->root, rooms[i]);
-        phi_json_iter it = phi_json_each(room);
-        size_t skip = 3 + strlen(rooms[i]);
-        bool here = ref.len > skip && ref.at[0] == '#' && ref.at[1] == '/' &&
-                    memcmp(ref.at + 2, rooms[i], skip - 3) == 0 && ref.at[skip - 1] == '/';
-        if (!phi__strict_spend(s, 1 + it.left)) return NULL;
-        while (phi_json_is_object(room) && phi_json_next(&it) != NULL) {
-            at++;
-            if (!here || !phi__strict_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
-                continue;
-            found = it.at;
-            *number = at;
-        }
-    }
-    return found;
-}
-
-static void phi__strict_put_ref(phi__strict *s, const phi_json *ref) {
-    size_t number;
-    phi_str text = phi_json_str(ref, NULL);
-    if (phi__strict_target(s, text, &number) == NULL)
-        (void)phi__strict_no(s, PHI__LIT("$ref"), "must be \"#\" or name one of the $defs");
-    phi__buf_text(s->out, "\"$ref\":");
-    phi__json_put_str(s->out, text);
-}
-
-static void phi__strict_put_alternatives(phi__strict *s, phi_str word, const phi_json *list) {
-    phi_json_iter it = phi_json_each(list);
-    size_t was = phi__strict_into(s, word), i = 0;
-    if (!phi_json_is_array(list) || it.left == 0)
-        (void)phi__strict_no(s, word, "must be an array that is not empty");
-    while (!s->refused && phi_json_next(&it) != NULL) {
-        size_t here = phi__strict_into_item(s, i);
-        if (i++ > 0) phi__buf_char(s->out, ',');
-        phi__strict_put(s, it.at, false);
-        s->place_len = here;
-    }
-    s->place_len = was;
-}
-
-static void phi__strict_put_choice(phi__strict *s, const phi_json *schema, phi_str word,
-                                   const phi_json *choice, bool nullable) {
-    bool ref = phi__str_is(word, "$ref");
-    size_t before = s->out->len;
-    nullable = nullable || phi_json_bool(phi_json_get(schema, "nullable"), false);
-    if (s->depth == 1) (void)phi__strict_no(s, word, "may not be at the root");
-    phi__strict_put_description(s, schema);
-    if (ref && !nullable && s->out->len == before) { /* nothing else may be beside a reference */
-        phi__strict_put_ref(s, choice);
-        return;
-    }
-    phi__json_put_key(s->out, PHI__LIT("anyOf"));
-    phi__buf_char(s->out, '[');
-    if (ref) {
-        phi__buf_char(s->out, '{');
-        phi__strict_put_ref(s, choice);
-        phi__buf_char(s->out, '}');
-    } else
-        phi__strict_put_alternatives(s, word, choice);
-    if (nullable) phi__buf_text(s->out, ",{\"type\":\"null\"}");
-    phi__buf_char(s->out, ']');
-}
-
-static void phi__strict_put_defs(phi__strict *s, const char *room) {
-    const phi_json *defs = phi_json_get(s->root, room);
-    phi_json_iter it = phi_json_each(defs);
-    size_t was = phi__strict_into_text(s, room);
-    if (phi_json_is_object(defs) && it.left > 0) {
-        phi__json_put_key(s->out, phi_str_of(room));
-        phi__buf_char(s->out, '{');
-        while (!s->refused && phi_json_next(&it) != NULL) {
-            size_t here = phi__strict_into(s, it.key);
-            phi__json_put_key(s->out, it.key);
-            phi__strict_put(s, it.at, false);
-            s->place_len = here;
-        }
-        phi__buf_char(s->out, '}');
-    }
-    s->place_len = was;
-}
-
-static void phi__strict_put(phi__strict *s, const phi_json *schema, bool nullable) {
-    const phi_json *choice;
-    phi_str word;
-    if (!phi_json_is_object(schema)) {
-        (void)phi__strict_no(s, phi__str("", 0), "a strict schema must be an object");
-        return;
-    }
-    if (!phi__strict_enter(s, schema)) return;
-    choice = phi__strict_look(s, schema, &word);
-    phi__buf_char(s->out, '{');
-    if (choice != NULL)
-        phi__strict_put_choice(s, schema, word, choice, nullable);
-    else
-        phi__strict_put_plain(s, schema, nullable);
-    if (s->depth == 1 && !s->refused) {
-        phi__strict_put_defs(s, "$defs");
-        phi__strict_put_defs(s, "definitions");
-    }
-    phi__buf_char(s->out, '}');
-    s->depth--;
-}
-
-/* ---- Anthropic's takes no schema that contains itself ---- */
-
-static void phi__strict_visit(phi__strict *s, const phi_json *schema);
-
-static void phi__strict_visit_ref(phi__strict *s, const phi_json *ref) {
-    char place[PHI__STRICT_PLACE];
-    size_t number, was = s->place_len;
-    const phi_json *target = phi__strict_target(s, phi_json_str(ref, NULL), &number);
-    if (target == NULL || s->visits[number] == 2) return;
-    if (s->visits[number] == 1) {
-        (void)phi__strict_no(s, phi_json_str(ref, NULL),
-                             "leads back to itself: Anthropic's strict form has no recursion");
-        return;
-    }
-    memcpy(place, s->place, sizeof place);
-    s->visits[number] = 1;
-    s->place_len = 0;
-    phi__strict_visit(s, target);
-    s->visits[number] = 2;
-    memcpy(s->place, place, sizeof place);
-    s->place_len = was;
-}
-
-static void phi__strict_visit_all(phi__strict *s, const char *word, const phi_json *all) {
-    phi_json_iter it = phi_json_each(all);
-    size_t was = phi__strict_into_text(s, word), i = 0;
-    bool names = phi_json_is_object(all);
-    while (!s->refused && phi_json_next(&it) != NULL) {
-        size_t here = names ? phi__strict_into(s, it.key) : phi__strict_into_item(s, i++);
-        phi__strict_visit(s, it.at);
-        s->place_len = here;
-    }
-    s->place_len = was;
-}
-
-static void phi__strict_visit(phi__strict *s, const phi_json *schema) {
-    const phi_json *items = phi_json_get(schema, "items"), *ref = phi_json_get(schema, "$ref");
-    size_t was;
-    if (!phi_json_is_object(schema) || !phi__strict_enter(s, schema)) return;
-    if (ref != NULL) phi__strict_visit_ref(s, ref);
-    phi__strict_visit_all(s, "properties", phi_json_get(schema, "properties"));
-    phi__strict_visit_all(s, "anyOf", phi_json_get(schema, "anyOf"));
-    phi__strict_visit_all(s, "oneOf", phi_json_get(schema, "oneOf"));
-    phi__strict_visit_all(s, "allOf", phi_json_get(schema, "allOf"));
-    was = phi__strict_into_text(s, "items");
-    if (items != NULL) phi__strict_visit(s, items);
-    s->place_len = was;
-    s->depth--;
-}
-
-static bool phi__strict_acyclic(phi__strict *s) {
-    size_t count = 1 + phi_json_count(phi_json_get(s->root, "$defs")) +
-                   phi_json_count(phi_json_get(s->root, "definitions"));
-    s->visits = (uint8_t *)phi__arena_zero(s->arena, count);
-    if (s->visits == NULL) {
-        s->out->failed = true;
-        return false;
-    }
-    s->visits[0] = 1;
-    phi__strict_visit(s, s->root);
-    s->depth = 0;
-    s->place_len = 0;
-    return !s->refused;
-}
-
-/* ---- for the codecs ---- */
-
-PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
-                                size_t words_size) {
-    phi_arena arena;
-    phi__strict s;
-    phi_json *root = NULL;
-    phi_parse_error error;
-    phi_status status;
-    memset(&s, 0, sizeof s);
-    phi_arena_init(&arena, out->memory, 0);
-    phi__buf_init(&s.hint, out->memory);
-    s.out = out;
-    s.arena = &arena;
-    s.form = form;
-    s.words = words;
-    s.words_size = words_size;
-    if (words_size > 0) words[0] = '\0';
-    status = phi_json_parse(&arena, schema, PHI_JSON_BORROW, &root, &error);
-    s.root = root;
-    if (status == PHI_NO_MEMORY)
-        out->failed = true;
-    else if (status != PHI_OK)
-        (void)phi__strict_no(&s, phi__str("", 0), error.message);
-    else if (form != PHI__STRICT_ANTHROPIC || phi__strict_acyclic(&s))
-        phi__strict_put(&s, root, false);
-    phi__buf_free(&s.hint);
-    phi_arena_free(&arena);
-    return !s.refused && !out->failed;
-}
-
-/* ---- src/wire/strict_nulls.c ---- */
-
-/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for "left out"
-   is taken out again. Where a schema leaves a choice, the first alternative that fits by its shape (types,
-   names, values of an enum) is the one. */
-
-enum {
-    PHI__NULLS_DEPTH = 200,
-    PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
-};
-
-typedef struct phi__nulls {
-    const phi_json *root;
-    uint32_t depth, work;
-    bool spent;
-    size_t removed;
-} phi__nulls;
-
-static bool phi__nulls_spend(phi__nulls *n, size_t work) {
-    if (work > PHI__NULLS_WORK || n->work > PHI__NULLS_WORK - work) n->spent = true;
-    if (n->spent) return false;
-    n->work += (uint32_t)work;
-    return true;
-}
-
-static bool phi__nulls_enter(phi__nulls *n, const phi_json *schema) {
-    if (n->depth >= PHI__NULLS_DEPTH || !phi__nulls_spend(n, 1 + phi_json_count(schema)))
-        return false;
-    n->depth++;
-    return true;
-}
-
-static const phi_json *phi__nulls_target(phi__nulls *n, const phi_json *ref) {
-    size_t looked = 0;
-    const phi_json *target = phi__strict_find(n->root, phi_json_str(ref, NULL), &looked);
-    return phi__nulls_spend(n, looked) ? target : NULL;
-}
-
-static const phi_json *phi__nulls_choice(const phi_json *schema) {
-    const phi_json *list = phi_json_get(schema, "anyOf");
-    if (list == NULL) list = phi_json_get(schema, "oneOf");
-    if (list == NULL) list = phi_json_get(schema, "allOf");
-    return phi_json_is_array(list) ? list : NULL;
-}
-
-/* ---- does it fit, by its shape? ---- */
-
-static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_json *value);
-
-static bool phi__nulls_is(const phi_json *value, phi_str type) {
-    if (phi__str_is(type, "integer")) return phi_json_is_integer(value);
-    return phi__str_is(type, phi_json_type_name(value));
-}
-
-static bool phi__nulls_type_fits(const phi_json *schema, const phi_json *value) {
-    const phi_json *type = phi_json_get(schema, "type");
-    phi_json_iter it = phi_json_each(type);
-    if (type == NULL) return true;
-    if (phi_json_is_null(value) && phi_json_bool(phi_json_get(schema, "nullable"), false))
-        return true;
-    if (phi_json_is_string(type)) return phi__nulls_is(value, phi_json_str(type, NULL));
-    while (phi_json_next(&it) != NULL)
-        if (phi__nulls_is(value, phi_json_str(it.at, NULL))) return true;
-    return false;
-}
-
-static bool phi__nulls_value_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
-    const phi_json *list = phi_json_get(schema, "enum"), *one = phi_json_get(schema, "const");
-    phi_json_iter it = phi_json_each(list);
-    if (one != NULL && !phi_json_equal(one, value)) return false;
-    if (list == NULL) return true;
-    while (phi__nulls_spend(n, 1) && phi_json_next(&it) != NULL)
-        if (phi_json_equal(it.at, value)) return true;
-    return false;
-}
-
-static bool phi__nulls_required(phi__nulls *n, const phi_json *schema, phi_str name) {
-    phi_json_iter it = phi_json_each(phi_json_get(schema, "required"));
-    if (!phi__nulls_spend(n, 1 + it.left)) return true;
-    while (phi_json_next(&it) != NULL)
-        if (phi_str_equal(phi_json_str(it.at, NULL), name)) return true;
-    return false;
-}
-
-static bool phi__nulls_object_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
-    const phi_json *properties = phi_json_get(schema, "properties");
-    const phi_json *required = phi_json_get(schema, "required");
-    phi_json_iter it = phi_json_each(required);
-    if (!phi_json_is_object(properties)) return true;
-    while (phi_json_next(&it) != NULL) {
-        if (!phi__nulls_spend(n, 1 + phi_json_count(value))) return false;
-        if (phi_json_get_n(value, phi_json_str(it.at, NULL)) == NULL) return false;
-    }
-    it = phi_json_each(value);
-    while (phi_json_next(&it) != NULL) {
-        const phi_json *property = phi_json_get_n(properties, it.key);
-        if (!phi__nulls_spend(n, 1 + phi_json_count(properties)) || property == NULL) return false;
-        if (phi_json_is_null(it.at) && !phi__nulls_required(n, schema, it.key)) continue;
-        if (!phi__nulls_fits(n, property, it.at)) return false;
-    }
-    return true;
-}
-
-static bool phi__nulls_parts_fit(phi__nulls *n, const phi_json *schema, const phi_json *value) {
-    const phi_json *items = phi_json_get(schema, "items"), *list = phi__nulls_choice(schema);
-    phi_json_iter it;
-    bool fits = true;
-    if (phi_json_is_object(value) && !phi__nulls_object_fits(n, schema, value)) return false;
-    it = phi_json_each(value);
-    while (fits && items != NULL && phi_json_is_array(value) && phi_json_next(&it) != NULL)
-        fits = phi__nulls_fits(n, items, it.at);
-    if (!fits || list == NULL) return fits;
-    it = phi_json_each(list);
-    while (phi_json_next(&it) != NULL)
-        if (phi__nulls_fits(n, it.at, value)) return true;
-    return false;
-}
-
-static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_json *value) {
-    const phi_json *ref = phi_json_get(schema, "$ref");
-    bool fits;
-    if (!phi_json_is_object(schema)) return phi_json_bool(schema, false);
-    if (!phi__nulls_enter(n, schema)) return false;
-    fits = phi__nulls_type_fits(schema, value) && phi__nulls_value_fits(n, schema, value) &&
-           phi__nulls_parts_fit(n, schema, value);
-    if (fits && ref != NULL) fits = phi__nulls_fits(n, phi__nulls_target(n, ref), value);
-    n->depth--;
-    return fits && !n->spent;
-}
-
-/* ---- taking them out ---- */
-
-static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value);
-
-/* An array's or object's members, again with what is known of them. */
-static void phi__nulls_strip_object(phi__nulls *n, const phi_json *schema, phi_json *value) {
-    const phi_json *properties = phi_json_get(schema, "properties");
-    phi_json *before = value->v.last, *child;
-    uint32_t left = value->len;
-    if (!phi_json_is_object(properties)) return;
-    for (; left > 0 && !n->spent; left--) {
-        phi_str name;
-        const phi_json *property;
-        child = before->next;
-        name = phi__str(child->key, phi__json_key_len(child));
-        property = phi_json_get_n(properties, name);
-        if (!phi__nulls_spend(n, 1 + phi_json_count(properties))) return;
-        if (phi_json_is_null(child) && property != NULL && !phi__nulls_required(n, schema, name) &&
-            !phi__nulls_fits(n, property, child) && !n->spent) {
-            before->next = child->next;
-            if (value->v.last == child) value->v.last = value->len == 1 ? NULL : before;
-            value->len--;
-            child->next = NULL;
-            n->removed++;
-            continue;
-        }
-        if (property != NULL) phi__nulls_strip(n, property, child);
-        before = child;
-    }
-}
-
-static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value) {
-    const phi_json *ref = phi_json_get(schema, "$ref"), *items = phi_json_get(schema, "items");
-    phi_json_iter it;
-    phi_json *item;
-    if (!phi_json_is_object(value) && !phi_json_is_array(value)) return;
-    if (!phi_json_is_object(schema) || !phi__nulls_enter(n, schema)) return;
-    if (phi_json_is_object(value)) phi__nulls_strip_object(n, schema, value);
-    it = phi_json_each(value);
-    while (items != NULL && phi_json_is_array(value) && (item = phi_json_next(&it)) != NULL)
-        phi__nulls_strip(n, items, item);
-    it = phi_json_each(phi__nulls_choice(schema));
-    while (phi_json_next(&it) != NULL)
-        if (phi__nulls_fits(n, it.at, value)) {
-            phi__nulls_strip(n, it.at, value);
-            break;
-        }
-    if (ref != NULL) phi__nulls_strip(n, phi__nulls_target(n, ref), value);
-    n->depth--;
-}
-
-PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
-    phi__nulls n;
-    memset(&n, 0, sizeof n);
-    n.root = schema;
-    if (schema != NULL && value != NULL) phi__nulls_strip(&n, schema, value);
-    return n.removed;
-}
-
-/* ---- src/wire/strict_tools.c ---- */
-
-/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools, each made
-   once and kept with the tools. */
-
-
-#include <stdio.h>
-
-enum {
-    PHI__STRICT_WORDS = 400, /* bytes of a refusal */
-    PHI__STRICT_CLAUDE_FROM =
-        405 /* the first Claude with strict tools; Anthropic's documentation */
-};
-
-/* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
-static phi__strict_form phi__strict_openai(const phi_model *model) {
-    if (phi__str_find(phi_str_of(model->base_url), 0, "//api.openai.com/") == SIZE_MAX &&
-        phi__str_find(phi_str_of(model->base_url), 0, "//eu.api.openai.com/") == SIZE_MAX)
-        return PHI__STRICT_PLAIN;
-    return phi__str_starts(phi_str_of(model->id), "ft:") ? PHI__STRICT_PLAIN : PHI__STRICT_OPENAI;
-}
-
-PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model) {
-    if (codec == phi__anthropic_codec() || codec == phi__bedrock_codec())
-        return phi__claude_of(phi_str_of(model->id)).version >= PHI__STRICT_CLAUDE_FROM
-                   ? PHI__STRICT_ANTHROPIC
-                   : PHI__STRICT_NONE;
-    if (codec == phi__openai_chat_codec())
-        return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__strict_openai(model)
-                                                             : PHI__STRICT_NONE;
-    if (codec == phi__openai_responses_codec() || codec == phi__azure_responses_codec())
-        return phi__strict_openai(model);
-    if (codec == phi__gemini_codec() || codec == phi__vertex_codec()) return PHI__STRICT_GEMINI;
-    return PHI__STRICT_NONE;
-}
-
-static bool phi__strict_wanted(const phi__tool_view *tool, phi__strict_form form) {
-    return form != PHI__STRICT_NONE && (tool->strict || form == PHI__STRICT_GEMINI);
-}
-
-/* Makes one form of one schema into `arena`. False: no memory. */
-static bool phi__strict_make(phi_str schema, phi__strict_form form, phi_arena *arena,
-                             struct phi__adapted *out) {
-    char words[PHI__STRICT_WORDS];
-    phi__buf buf;
-    bool made, kept;
-    phi__buf_init(&buf, arena->memory);
-    memset(out, 0, sizeof *out);
-    if (phi__render_blank(schema)) schema = PHI__LIT("{\"type\":\"object\",\"properties\":{}}");
-    made = form == PHI__STRICT_GEMINI ? phi__gemini_adapt(&buf, schema, words, sizeof words)
-                                      : phi__strict_schema(&buf, schema, form, words, sizeof words);
-    kept = true;
-    if (made && phi_str_equal(phi__buf_str(&buf), schema))
-        out->schema = schema; /* it lives as long as the tool */
-    else if (made)
-        kept = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
-    else
-        kept = !buf.failed && phi__arena_str(arena, phi_str_of(words), &out->refused);
-    phi__buf_free(&buf);
-    out->done = kept;
-    return kept;
-}
-
-PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, phi__strict_form form,
-                               phi_arena *arena) {
-    size_t i;
-    for (i = 0; i < count; i++) {
-        phi__tool_view *tool = &tools[i];
-        if (!phi__strict_wanted(tool, form)) continue;
-        if (tool->adapted == NULL)
-            tool->adapted = (struct phi__adapted *)phi__arena_zero(
-                arena, PHI__STRICT_FORMS * sizeof *tool->adapted);
-        if (tool->adapted == NULL) return false;
-        if (!tool->adapted[form].done &&
-            !phi__strict_make(tool->schema, form, arena, &tool->adapted[form]))
-            return false;
-    }
-    return true;
-}
-
-PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
-                                       phi_memory *scratch, char *words, size_t words_size) {
-    phi__strict_form form = phi__strict_form_of(codec, ask->model);
-    phi_status status = PHI_OK;
-    size_t i;
-    for (i = 0; i < ask->tool_count && status == PHI_OK; i++) {
-        const phi__tool_view *tool = &ask->tools[i];
-        struct phi__adapted made;
-        phi_arena arena;
-        if (!phi__strict_wanted(tool, form)) continue;
-        phi_arena_init(&arena, scratch, 0);
-        if (tool->adapted != NULL && tool->adapted[form].done)
-            made = tool->adapted[form];
-        else if (!phi__strict_make(tool->schema, form, &arena, &made))
-            status = PHI_NO_MEMORY;
-        if (status == PHI_OK && made.refused.len > 0) {
-            (void)snprintf(words, words_size, "tools[%llu]: schema of \"%.*s\" %.*s",
-                           (unsigned long long)i, tool->name.len > 80 ? 80 : (int)tool->name.len,
-                           tool->name.at, (int)made.refused.len, made.refused.at);
-            if (words_size > 0) words[phi__utf8_valid(phi_str_of(words))] = '\0';
-            status = PHI_BAD_ARG;
-        }
-        phi_arena_free(&arena);
-    }
-    return status;
-}
-
-PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
-    phi__strict_form form = phi__strict_form_of(e->codec, e->ask->model);
-    struct phi__adapted made;
-    *strict = false;
-    if (phi__strict_wanted(tool, form)) {
-        if (tool->adapted != NULL && tool->adapted[form].done)
-            made = tool->adapted[form];
-        else if (!phi__strict_make(tool->schema, form, e->arena, &made))
-            e->failed = true;
-        *strict = made.schema.len > 0 && form != PHI__STRICT_GEMINI;
-        if (made.schema.len > 0) return made.schema; /* what was refused is not sent by the loop */
-    }
-    return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
-                                           : tool->schema;
-}
-
-/* ---- src/wire/structured.c ---- */
-
-/* structured.c - an answer's text becomes a tree. */
-
-
-#include <stdio.h>
-
-static phi_status phi__structured_no(char *words, size_t size, phi_status status,
-                                     const char *text) {
-    if (size > 0) (void)snprintf(words, size, "%s", text);
-    return status;
-}
-
-/* A call, or the text that such a call became. */
-static const phi_content *phi__structured_answer(const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
-        const phi_content *c = &message->content[i];
-        if ((c->kind == PHI_CONTENT_TOOL_CALL || c->kind == PHI_CONTENT_TEXT) && !c->incomplete &&
-            phi__str_is(c->name, PHI_RESPOND_TOOL))
-            return c;
-    }
-    return NULL;
-}
-
-/* What stands between "```json" and "```"; false: the text is not one fenced block. */
-static bool phi__structured_unfence(phi_str text, phi_str *out) {
-    size_t line = phi__str_find(text, 0, "\n");
-    if (text.len < 6 || memcmp(text.at, "```", 3) != 0 || line == SIZE_MAX) return false;
-    if (line > text.len - 3 || memcmp(text.at + text.len - 3, "```", 3) != 0) return false;
-    *out = phi__str_trim(phi__str(text.at + line, text.len - 3 - line));
-    return true;
-}
-
-static phi_status phi__structured_parse(phi_str text, phi_arena *arena, phi_json **out,
-                                        phi_parse_error *error) {
-    phi_str inside;
-    phi_status status = phi_json_parse(arena, text, 0, out, error);
-    if (status == PHI_PARSE && phi__structured_unfence(text, &inside))
-        status = phi_json_parse(arena, inside, 0, out, error);
-    return status;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
-                                    char *words, size_t words_size) {
-    const phi_content *answer;
-    phi_str text;
-    phi_parse_error error;
-    phi_status status;
-    bool failed = false;
-    if (words_size > 0 && words != NULL) words[0] = '\0';
-    if (out != NULL) *out = NULL;
-    if (message == NULL || arena == NULL || out == NULL || (words == NULL && words_size > 0))
-        return PHI_BAD_ARG;
-    if (message->role != PHI_ROLE_ASSISTANT)
-        return phi__structured_no(words, words_size, PHI_BAD_ARG,
-                                  "expected a message of the role Assistant");
-    answer = phi__structured_answer(message);
-    if (answer != NULL)
-        text = answer->kind == PHI_CONTENT_TEXT ? answer->text : answer->arguments;
-    else
-        text = phi_message_text(message, "", arena, &failed);
-    if (failed) return phi__structured_no(words, words_size, PHI_NO_MEMORY, "out of memory");
-    text = phi__str_trim(text);
-    if (text.len == 0)
-        return phi__structured_no(words, words_size, PHI_BAD_ARG,
-                                  "SchemaMismatch: the answer is empty");
-    status = phi__structured_parse(text, arena, out, &error);
-    if (status == PHI_OK) return PHI_OK;
-    *out = NULL;
-    if (status != PHI_PARSE)
-        return phi__structured_no(words, words_size, status, phi_status_text(status));
-    if (words_size > 0)
-        (void)snprintf(words, words_size, "the answer is not valid JSON: %u:%u: %s",
-                       (unsigned)error.line, (unsigned)error.column, error.message);
-    return PHI_BAD_ARG;
-}
-
-PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
-                                    char *words, size_t words_size) {
-    phi_arena_mark mark;
-    phi_json *schema = NULL;
-    phi_schema_error error;
-    phi_parse_error parse;
-    phi_status status;
-    if (words_size > 0 && words != NULL) words[0] = '\0';
-    if (format == NULL || arena == NULL || (words == NULL && words_size > 0)) return PHI_BAD_ARG;
-    if (format->kind == PHI_FORMAT_TEXT) return PHI_OK;
-    if (!phi_json_is_object(value))
-        return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
-    if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
-    mark = phi_arena_save(arena);
-    status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
-    if (status != PHI_OK)
-        (void)phi__structured_no(words, words_size, status, "the schema is not valid JSON");
-    else if ((status = phi_schema_check(schema, value, "answer", &error)) != PHI_OK)
-        (void)phi__structured_no(words, words_size, status, error.message);
-    phi_arena_reset(arena, mark);
-    return status;
-}
-
-/* ---- src/wire/translate.c ---- */
-
-/* translate.c - the rules of switching models, as a pure function over messages.
-
-   Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
-   renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
-   models of their own. */
-
-
-typedef struct phi__translation {
-    const phi_model *target;
-    phi__id_rule ids;
-    const char *provider;
-    uint64_t origin; /* 0: the protocol is a host's own */
-    phi_arena *arena;
-    const phi_message **out;
-    size_t count, cap;
-    const phi_message
-        *calls;        /* the last answer, as given, while its calls may be answered; or NULL */
-    uint8_t *answered; /* by block of it */
-    bool failed;
-} phi__translation;
-
-static void phi__translate_put(phi__translation *t, const phi_message *message) {
-    if (message == NULL || t->count == t->cap)
-        t->failed = true;
-    else
-        t->out[t->count++] = message;
-}
-
-static bool phi__translate_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
-static bool phi__translate_id(phi__translation *t, phi_str *id) {
-    char room[PHI__ID_ROOM];
-    phi_str mapped = phi__render_map_id(*id, t->ids, room);
-    return mapped.at == id->at || phi__arena_str(t->arena, mapped, id);
-}
-
-/* A copy whose blocks may be changed; strings are shared. */
-static phi_message *phi__translate_copy(phi__translation *t, const phi_message *m,
-                                        phi_content **content) {
-    phi_message *copy = (phi_message *)phi_arena_alloc(t->arena, sizeof *copy);
-    *content = (phi_content *)phi_arena_alloc(
-        t->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
-    if (copy == NULL || *content == NULL) {
-        t->failed = true;
-        return NULL;
-    }
-    *copy = *m;
-    copy->content = *content;
-    return copy;
-}
-
-/* ---- results ---- */
-
-static void phi__translate_missing(phi__translation *t, const phi_content *call) {
-    phi_content *content;
-    phi_message result, *copy;
-    memset(&result, 0, sizeof result);
-    result.role = PHI_ROLE_TOOL_RESULT;
-    result.is_error = true;
-    result.content_count = 1;
-    result.tool_call_id = call->id;
-    result.tool_name = call->name;
-    copy = phi__translate_copy(t, &result, &content);
-    if (copy == NULL) return;
-    memset(content, 0, sizeof *content);
-    content->kind = PHI_CONTENT_TEXT;
-    content->text = PHI__LIT("No result provided");
-    if (!phi__translate_id(t, &copy->tool_call_id)) t->failed = true;
-    phi__translate_put(t, copy);
-}
-
-static void phi__translate_close_calls(phi__translation *t) {
-    size_t i;
-    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++)
-        if (phi__translate_is_call(&t->calls->content[i]) && !t->answered[i])
-            phi__translate_missing(t, &t->calls->content[i]);
-    t->calls = NULL;
-}
-
-static void phi__translate_open_calls(phi__translation *t, const phi_message *m) {
-    size_t i = 0;
-    while (i < m->content_count && !phi__translate_is_call(&m->content[i])) i++;
-    if (i == m->content_count) return;
-    t->answered = (uint8_t *)phi__arena_zero(t->arena, m->content_count);
-    if (t->answered == NULL) t->failed = true;
-    t->calls = t->failed ? NULL : m;
-}
-
-static bool phi__translate_answers(phi__translation *t, const phi_message *result) {
-    size_t i;
-    for (i = 0; t->calls != NULL && i < t->calls->content_count; i++) {
-        const phi_content *c = &t->calls->content[i];
-        if (t->answered[i] || !phi__translate_is_call(c) ||
-            !phi_str_equal(c->id, result->tool_call_id))
-            continue;
-        t->answered[i] = 1;
-        return true;
-    }
-    return false;
-}
-
-/* ---- messages ---- */
-
-/* Images that the target does not take: one line of text for those in a row. */
-static const phi_message *phi__translate_images(phi__translation *t, const phi_message *m) {
-    phi_content *content;
-    phi_message *copy;
-    bool omitted = false;
-    size_t i = 0, n = 0;
-    if ((t->target->quirks & PHI_QUIRK_NO_IMAGES) == 0) return m;
-    while (i < m->content_count && !phi__render_is_image(&m->content[i])) i++;
-    if (i == m->content_count) return m;
-    copy = phi__translate_copy(t, m, &content);
-    for (i = 0; copy != NULL && i < m->content_count; i++) {
-        bool image = phi__render_is_image(&m->content[i]);
-        if (!image)
-            content[n++] = m->content[i];
-        else if (!omitted) {
-            memset(&content[n], 0, sizeof content[n]);
-            content[n].kind = PHI_CONTENT_TEXT;
-            content[n++].text = PHI__LIT(PHI__RENDER_NO_IMAGE);
-        }
-        omitted = image;
-    }
-    if (copy != NULL) copy->content_count = n;
-    return copy;
-}
-
-static void phi__translate_result(phi__translation *t, const phi_message *m) {
-    phi_str id = m->tool_call_id;
-    phi_content *content;
-    phi_message *copy;
-    if (!phi__translate_answers(t, m)) return;
-    m = phi__translate_images(t, m);
-    if (m == NULL || !phi__translate_id(t, &id)) {
-        t->failed = true;
-        return;
-    }
-    if (id.at != m->tool_call_id.at) {
-        copy = phi__translate_copy(t, m, &content);
-        if (copy == NULL) return;
-        if (m->content_count > 0) memcpy(content, m->content, m->content_count * sizeof *content);
-        copy->tool_call_id = id;
-        m = copy;
-    }
-    phi__translate_put(t, m);
-}
-
-static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
-    if (t->origin != 0) return phi__origin_of(m->model, m->provider, m->protocol) == t->origin;
-    return phi__str_is(m->model, t->target->id) && phi__str_is(m->provider, t->provider) &&
-           phi__str_is(m->protocol, t->target->protocol);
-}
-
-/* A block as the target may see it; false: not at all. */
-static bool phi__translate_block(phi__translation *t, const phi_content *from, bool own,
-                                 phi_content *to) {
-    *to = *from;
-    if (from->kind == PHI_CONTENT_THINKING) return own;
-    if (from->kind == PHI_CONTENT_TEXT && phi__render_blank(from->text))
-        return own && from->signature.len > 0;
-    if (from->kind == PHI_CONTENT_TOOL_CALL && from->incomplete) return false;
-    if (!own) to->signature = to->replay = phi__str(NULL, 0);
-    if (from->kind == PHI_CONTENT_TOOL_CALL && !phi__translate_id(t, &to->id)) t->failed = true;
-    return true;
-}
-
-static bool phi__translate_same_block(const phi_content *a, const phi_content *b) {
-    return a->id.at == b->id.at && a->signature.at == b->signature.at &&
-           a->replay.at == b->replay.at;
-}
-
-static void phi__translate_answer(phi__translation *t, const phi_message *m) {
-    bool own = phi__translate_is_own(t, m), same = true;
-    phi_arena_mark mark = phi_arena_save(t->arena);
-    phi_content *content;
-    phi_message *copy = phi__translate_copy(t, m, &content);
-    size_t i, n = 0;
-    for (i = 0; copy != NULL && i < m->content_count; i++) {
-        if (!phi__translate_block(t, &m->content[i], own, &content[n])) continue;
-        same = same && n == i && phi__translate_same_block(&m->content[i], &content[n]);
-        n++;
-    }
-    if (copy == NULL || t->failed) return;
-    same = same && n == m->content_count;
-    if (same) phi_arena_reset(t->arena, mark);
-    if (!same) copy->content_count = n;
-    if (n > 0) phi__translate_put(t, same ? m : copy);
-    phi__translate_open_calls(t, m);
-}
-
-static void phi__translate_message(phi__translation *t, const phi_message *m) {
-    if (m->role == PHI_ROLE_EXTENSION) return;
-    if (m->role == PHI_ROLE_TOOL_RESULT) {
-        phi__translate_result(t, m);
-        return;
-    }
-    phi__translate_close_calls(t);
-    if (m->role == PHI_ROLE_ASSISTANT)
-        phi__translate_answer(t, m);
-    else
-        phi__translate_put(t, phi__translate_images(t, m));
-}
-
-/* Messages at most: each, and one for each call of an answer. */
-static size_t phi__translate_most(const phi_message *const *messages, size_t count) {
-    size_t n = count, i, b;
-    for (i = 0; i < count; i++)
-        for (b = 0; messages[i]->role == PHI_ROLE_ASSISTANT && b < messages[i]->content_count; b++)
-            n = phi__add(n, messages[i]->content[b].kind == PHI_CONTENT_TOOL_CALL);
-    return n;
-}
 
 /* ---- public ---- */
 
 PHI_API phi_status phi_translate(const phi_model *target, const phi_message *const *messages,
                                  size_t count, phi_arena *arena, const phi_message *const **out,
                                  size_t *out_count) {
-    phi__translation t;
-    size_t i;
     if (target == NULL || target->protocol == NULL || target->id == NULL || arena == NULL ||
         out == NULL || out_count == NULL || (messages == NULL && count > 0))
         return PHI_BAD_ARG;
-    memset(&t, 0, sizeof t);
-    t.target = target;
-    t.arena = arena;
-    t.ids = phi__render_id_rule(target);
-    t.provider = target->provider != NULL ? target->provider : target->protocol;
-    t.origin = phi__origin_of(phi_str_of(target->id), phi_str_of(t.provider),
-                              phi_str_of(target->protocol));
-    t.cap = phi__translate_most(messages, count);
-    t.out =
-        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));
-    if (t.out == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
-    phi__translate_close_calls(&t);
-    if (t.failed) return PHI_NO_MEMORY;
-    *out = t.out;
-    *out_count = t.count;
-    return PHI_OK;
+    return phi__translate(phi__codec_find(phi_str_of(target->protocol)), target, messages, count,
+                          arena, out, out_count);
 }
 
 PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
@@ -27486,18 +28025,14 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
                                       const phi_message *const *messages, size_t count,
                                       phi_arena *arena, const phi_message *const **out,
                                       size_t *out_count) {
-    phi__translation t;
+    const phi_message **list;
     size_t i;
     (void)user_data;
     if (target == NULL || arena == NULL || out == NULL || out_count == NULL ||
         (messages == NULL && count > 0))
         return PHI_BAD_ARG;
-    memset(&t, 0, sizeof t);
-    t.arena = arena;
-    t.cap = count;
-    t.out =
-        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *t.out));
-    if (t.out == NULL) return PHI_NO_MEMORY;
+    list = (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *list));
+    if (list == NULL) return PHI_NO_MEMORY;
     for (i = 0; i < count; i++) {
         phi_message *copy = NULL;
         if (messages[i]->role == PHI_ROLE_ASSISTANT) {
@@ -27509,109 +28044,14 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
                 phi_str_of(target->provider != NULL ? target->provider : target->protocol);
             copy->protocol = phi_str_of(target->protocol);
         }
-        phi__translate_put(&t, copy != NULL ? copy : messages[i]);
+        list[i] = copy != NULL ? copy : messages[i];
     }
-    *out = t.out;
-    *out_count = t.count;
+    *out = list;
+    *out_count = count;
     return PHI_OK;
 }
 
-/* ---- src/wire/writer.c ---- */
-
-/* writer.c - what a host's model says, put into the assembly. */
-
-static phi__assembly *phi__writer_open(phi_answer *answer) {
-    phi__assembly *a = (phi__assembly *)answer;
-    if (a == NULL || a->terminal || a->failure.kind != PHI_FAILURE_NONE) return NULL;
-    phi__assembly_start(a);
-    return a;
-}
-
-/* The call that is open, or SIZE_MAX. */
-static size_t phi__writer_call(const phi__assembly *a) {
-    size_t last = a->count - 1;
-    if (a->count == 0 || a->drafts[last].kind != PHI_CONTENT_TOOL_CALL || !a->drafts[last].open)
-        return SIZE_MAX;
-    return last;
-}
-
-static void phi__writer_close_last(phi__assembly *a) {
-    if (a->count > 0 && a->drafts[a->count - 1].open) phi__assembly_close(a, a->count - 1);
-}
-
-static void phi__writer_add(phi_answer *answer, phi_content_kind kind, phi_str bytes) {
-    phi__assembly *a = phi__writer_open(answer);
-    if (a == NULL || bytes.len == 0) return;
-    if (phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
-    phi__assembly_add(a, phi__assembly_current(a, kind), bytes);
-}
-
-/* ---- public ---- */
-
-PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes) {
-    phi__writer_add(answer, PHI_CONTENT_TEXT, bytes);
-}
-
-PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes) {
-    phi__writer_add(answer, PHI_CONTENT_THINKING, bytes);
-}
-
-PHI_API void phi_answer_signature(phi_answer *answer, phi_str token) {
-    phi__assembly *a = phi__writer_open(answer);
-    size_t block;
-    if (a == NULL) return;
-    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
-    if (block != SIZE_MAX) phi__assembly_set(a, &a->drafts[block].signature, token);
-}
-
-PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name) {
-    phi__assembly *a = phi__writer_open(answer);
-    size_t block;
-    if (a == NULL) return;
-    phi__writer_close_last(a);
-    block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, (int64_t)a->count);
-    if (block == SIZE_MAX) return;
-    phi__assembly_set(a, &a->drafts[block].id, id);
-    phi__assembly_set(a, &a->drafts[block].name, name);
-}
-
-PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes) {
-    phi__assembly *a = phi__writer_open(answer);
-    if (a != NULL && bytes.len > 0) phi__assembly_add(a, phi__writer_call(a), bytes);
-}
-
-PHI_API void phi_answer_call_end(phi_answer *answer) {
-    phi__assembly *a = phi__writer_open(answer);
-    if (a != NULL && phi__writer_call(a) != SIZE_MAX) phi__writer_close_last(a);
-}
-
-PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage) {
-    phi__assembly *a = phi__writer_open(answer);
-    if (a != NULL && usage != NULL) a->usage = *usage;
-}
-
-PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason) {
-    phi__assembly *a = phi__writer_open(answer);
-    bool known = reason == PHI_STOP_REASON_LENGTH || reason == PHI_STOP_REASON_TOOL_USE ||
-                 reason == PHI_STOP_REASON_GUARD_RAIL;
-    if (a == NULL) return;
-    if (reason != PHI_STOP_REASON_LENGTH) phi__writer_close_last(a); /* a cut call stays open */
-    a->stop_reason = known ? reason : PHI_STOP_REASON_STOP;
-    a->terminal = a->last = true;
-}
-
-PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
-                             const char *words) {
-    phi__assembly *a = phi__writer_open(answer);
-    if (a == NULL) return;
-    if ((unsigned)kind <= (unsigned)PHI_FAILURE_NONE ||
-        (unsigned)kind > (unsigned)PHI_FAILURE_NO_MEMORY)
-        kind = PHI_FAILURE_SERVER;
-    phi__assembly_fail(a, kind, retryable, phi__str(NULL, 0),
-                       words != NULL ? phi_str_of(words) : PHI__LIT("the model has failed"));
-}
-
-#endif /* PHI__IMP_WIRE */
+#endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_THREAD
 #if PHI__IMP_THREAD != 0x1509e969
@@ -38065,11 +38505,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x99570009
+#if PHI__IMP_LOOP != 0xb2c81319
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x99570009
+#define PHI__IMP_LOOP 0xb2c81319
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39212,6 +39652,7 @@ struct phi_runtime {
     size_t polled_count;
     uint32_t poll_round;                  /* counts the steps */
     struct phi__provider_node *providers; /* registered ones, the newest first */
+    const phi__codec_row *codecs;         /* the protocols of this program */
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
@@ -44329,8 +44770,7 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     ask->format = agent->format;
     ask->session_id = agent->session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(set->views, set->count, phi__strict_form_of(agent->codec, &agent->model),
-                           &set->arena))
+    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->model, &set->arena))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
@@ -45170,8 +45610,9 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
     request->messages = list;
     request->message_count = ask->item_count;
     if (run->agent->translate_fn != NULL) return PHI_OK;
-    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
-                         &request->message_count);
+    return phi__translate(phi__codec_of(run->agent->rt->codecs, phi_str_of(ask->model->protocol)),
+                          ask->model, list, ask->item_count, &run->arena, &request->messages,
+                          &request->message_count);
 }
 
 PHI__FN phi_status phi__provider_ask(phi__run *run) {
@@ -45257,7 +45698,10 @@ static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
 }
 
 PHI__FN const phi__codec *phi__provider_codec(void) {
-    static const phi__codec codec = {"",
+    static const phi__codec_rules rules = {NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT,
+                                           NULL, NULL, NULL, 0};
+    static const phi__codec codec = {{NULL, NULL, NULL},
+                                     &rules,
                                      PHI__PROVIDER_HEAD,
                                      NULL,
                                      NULL,
@@ -45268,7 +45712,7 @@ PHI__FN const phi__codec *phi__provider_codec(void) {
                                      phi__provider_event,
                                      phi__provider_end,
                                      phi__provider_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
@@ -48673,11 +49117,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xb3f1f7ac
+#if PHI__IMP_AGENT != 0xbc4168e2
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xb3f1f7ac
+#define PHI__IMP_AGENT 0xbc4168e2
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -49289,6 +49733,16 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     return PHI_BAD_ARG;
 }
 
+/* Whether there is a codec for it: not where it was left out, nor where nobody knows it. */
+static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *protocol) {
+    const phi__codec_row *row = phi__codec_row_of(rt->codecs, phi_str_of(protocol));
+    if (row == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s", protocol);
+    if (row->codec() != NULL) return PHI_OK;
+    return phi__error(rt, PHI_UNSUPPORTED, "protocol %s is left out of this program: %s", protocol,
+                      row->without);
+}
+
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
                                           const phi_model *model) {
     size_t i;
@@ -49297,9 +49751,8 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *o
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
-        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
-                          model->protocol);
+    if (own == NULL && phi__agent_check_protocol(rt, model->protocol) != PHI_OK)
+        return PHI_UNSUPPORTED;
     if (own == NULL && phi__agent_check_url(rt, "", model->base_url) != PHI_OK) return PHI_BAD_ARG;
     if (model->header_count > 0 && model->headers == NULL)
         return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
@@ -49364,7 +49817,7 @@ PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provid
     phi_str protocol = phi_str_of(model->protocol);
     phi__tool_rules rules;
     if (own == NULL) own = phi__provider_find(rt, protocol);
-    rules.codec = own == NULL ? phi__codec_find(protocol) : NULL;
+    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
     rules.can_approve = can_approve;
     return rules;
 }
@@ -50285,8 +50738,9 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->provider = agent->own_provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
-    agent->codec = agent->provider != NULL ? phi__provider_codec()
-                                           : phi__codec_find(phi_str_of(model->protocol));
+    agent->codec = agent->provider != NULL
+                       ? phi__provider_codec()
+                       : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
     if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
     if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
     return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
@@ -50654,6 +51108,18 @@ static phi_model phi__dry_model(const phi_model *model) {
     return filled;
 }
 
+/* NULL: there is none, and words say why. */
+static const phi__codec *phi__dry_codec(const char *protocol, char *words, size_t words_size) {
+    const phi__codec_row *row = phi__codec_row_of(phi__codec_rows(), phi_str_of(protocol));
+    const phi__codec *codec = row != NULL ? row->codec() : NULL;
+    if (row == NULL)
+        (void)snprintf(words, words_size, "No provider registered for protocol: %s", protocol);
+    else if (codec == NULL)
+        (void)snprintf(words, words_size, "protocol %s is left out of this program: %s", protocol,
+                       row->without);
+    return codec;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
@@ -50669,12 +51135,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
         words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
         return PHI_BAD_ARG;
     words[0] = '\0';
-    codec = phi__codec_find(phi_str_of(model->protocol));
-    if (codec == NULL) {
-        (void)snprintf(words, words_size, "No provider registered for protocol: %s",
-                       model->protocol);
-        return PHI_UNSUPPORTED;
-    }
+    codec = phi__dry_codec(model->protocol, words, words_size);
+    if (codec == NULL) return PHI_UNSUPPORTED;
     for (i = 0; i < count; i++)
         if (messages[i].content == NULL && messages[i].content_count > 0) {
             (void)snprintf(words, words_size, "messages[%llu]: content is missing",
@@ -52887,6 +53349,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
     rt->summarize_fn = phi_summarize;
+    rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);

@@ -50,7 +50,10 @@
 #if PHI__PUB_MODEL != 0x14dc01ac
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xdd04ad5e
+#if PHI__PUB_WIRE != 0xbdffcda3
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_CODECS != 0x63cdc0f0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_THREAD != 0xfc083bfe

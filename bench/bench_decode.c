@@ -20,6 +20,7 @@
 #include "model/model.h"
 #include "text/json.h"
 #include "text/sse_in.h"
+#include "codecs/registry_in.h"
 #include "wire/codec_in.h"
 #include "wire/reader_in.h"
 
@@ -564,7 +565,7 @@ static void protocol(const char *name, const char *protocol, void (*write)(strea
     stream *s = (stream *)calloc(1, sizeof *s);
     if (s == NULL) abort();
     s->protocol = protocol;
-    s->frames = phi__codec_find(phi_str_of(protocol))->frames;
+    s->frames = phi__codec_find(phi_str_of(protocol))->frames != NULL;
     phi_memory_init(&s->memory, NULL, 0);
     phi__buf_init(&s->wire, &s->memory);
     phi__buf_init(&s->payloads, &s->memory);

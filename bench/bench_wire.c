@@ -2,13 +2,14 @@
    the same text into a tree; and whether long tool arguments cost what their length says.
 
        cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_wire.c src/base/x.c src/text/x.c \
-          src/model/x.c src/wire/x.c src/io/request.c -lm
+          src/model/x.c src/wire/x.c src/codecs/x.c src/io/request.c -lm
 
    Prints `name value unit` lines; times are thread CPU time, the least of several rounds. */
 #include "model/model.h"
 #include "text/json.h"
 #include "text/json_cursor_in.h"
 #include "text/sse_in.h"
+#include "codecs/registry_in.h"
 #include "wire/codec_in.h"
 
 #include <stdio.h>

@@ -36,6 +36,16 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     return PHI_BAD_ARG;
 }
 
+/* Whether there is a codec for it: not where it was left out, nor where nobody knows it. */
+static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *protocol) {
+    const phi__codec_row *row = phi__codec_row_of(rt->codecs, phi_str_of(protocol));
+    if (row == NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s", protocol);
+    if (row->codec() != NULL) return PHI_OK;
+    return phi__error(rt, PHI_UNSUPPORTED, "protocol %s is left out of this program: %s", protocol,
+                      row->without);
+}
+
 PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *own,
                                           const phi_model *model) {
     size_t i;
@@ -44,9 +54,8 @@ PHI__FN phi_status phi__agent_check_model(phi_runtime *rt, const phi_provider *o
     if (model->id == NULL || model->id[0] == '\0')
         return phi__error(rt, PHI_BAD_ARG, "model.id is missing");
     if (own == NULL) own = phi__provider_find(rt, phi_str_of(model->protocol));
-    if (own == NULL && phi__codec_find(phi_str_of(model->protocol)) == NULL)
-        return phi__error(rt, PHI_UNSUPPORTED, "No provider registered for protocol: %s",
-                          model->protocol);
+    if (own == NULL && phi__agent_check_protocol(rt, model->protocol) != PHI_OK)
+        return PHI_UNSUPPORTED;
     if (own == NULL && phi__agent_check_url(rt, "", model->base_url) != PHI_OK) return PHI_BAD_ARG;
     if (model->header_count > 0 && model->headers == NULL)
         return phi__error(rt, PHI_BAD_ARG, "model.headers is missing, header_count is %u",
@@ -111,7 +120,7 @@ PHI__FN phi__tool_rules phi__agent_rules(const phi_runtime *rt, const phi_provid
     phi_str protocol = phi_str_of(model->protocol);
     phi__tool_rules rules;
     if (own == NULL) own = phi__provider_find(rt, protocol);
-    rules.codec = own == NULL ? phi__codec_find(protocol) : NULL;
+    rules.codec = own == NULL ? phi__codec_of(rt->codecs, protocol) : NULL;
     rules.can_approve = can_approve;
     return rules;
 }

@@ -64,8 +64,9 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->provider = agent->own_provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
-    agent->codec = agent->provider != NULL ? phi__provider_codec()
-                                           : phi__codec_find(phi_str_of(model->protocol));
+    agent->codec = agent->provider != NULL
+                       ? phi__provider_codec()
+                       : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
     if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
     if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
     return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&

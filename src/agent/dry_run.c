@@ -2,6 +2,7 @@
 #include "agent/dry_run.h"
 
 #include "model/message_in.h"
+#include "codecs/registry_in.h"
 #include "wire/codec_in.h"
 #include "wire/strict_in.h"
 
@@ -48,6 +49,18 @@ static phi_model phi__dry_model(const phi_model *model) {
     return filled;
 }
 
+/* NULL: there is none, and words say why. */
+static const phi__codec *phi__dry_codec(const char *protocol, char *words, size_t words_size) {
+    const phi__codec_row *row = phi__codec_row_of(phi__codec_rows(), phi_str_of(protocol));
+    const phi__codec *codec = row != NULL ? row->codec() : NULL;
+    if (row == NULL)
+        (void)snprintf(words, words_size, "No provider registered for protocol: %s", protocol);
+    else if (codec == NULL)
+        (void)snprintf(words, words_size, "protocol %s is left out of this program: %s", protocol,
+                       row->without);
+    return codec;
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
@@ -63,12 +76,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
         words_size == 0 || (messages == NULL && count > 0) || (tools == NULL && tool_count > 0))
         return PHI_BAD_ARG;
     words[0] = '\0';
-    codec = phi__codec_find(phi_str_of(model->protocol));
-    if (codec == NULL) {
-        (void)snprintf(words, words_size, "No provider registered for protocol: %s",
-                       model->protocol);
-        return PHI_UNSUPPORTED;
-    }
+    codec = phi__dry_codec(model->protocol, words, words_size);
+    if (codec == NULL) return PHI_UNSUPPORTED;
     for (i = 0; i < count; i++)
         if (messages[i].content == NULL && messages[i].content_count > 0) {
             (void)snprintf(words, words_size, "messages[%llu]: content is missing",

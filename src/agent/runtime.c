@@ -1,6 +1,7 @@
 /* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
 #include "agent/agent_in.h"
 #include "agent/summary.h"
+#include "codecs/registry_in.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -125,6 +126,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
     rt->summarize_fn = phi_summarize;
+    rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
     phi__slots_init(&rt->transfers, &rt->memory);

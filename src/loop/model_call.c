@@ -44,8 +44,7 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     ask->format = agent->format;
     ask->session_id = agent->session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(set->views, set->count, phi__strict_form_of(agent->codec, &agent->model),
-                           &set->arena))
+    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->model, &set->arena))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */

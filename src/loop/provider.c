@@ -6,6 +6,7 @@
 #include "loop/provider_in.h"
 
 #include "wire/classify_in.h"
+#include "wire/translate_in.h"
 
 struct phi__provider_node {
     struct phi__provider_node *next;
@@ -78,8 +79,9 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
     request->messages = list;
     request->message_count = ask->item_count;
     if (run->agent->translate_fn != NULL) return PHI_OK;
-    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
-                         &request->message_count);
+    return phi__translate(phi__codec_of(run->agent->rt->codecs, phi_str_of(ask->model->protocol)),
+                          ask->model, list, ask->item_count, &run->arena, &request->messages,
+                          &request->message_count);
 }
 
 PHI__FN phi_status phi__provider_ask(phi__run *run) {
@@ -165,7 +167,10 @@ static void phi__provider_whole(void *state, phi__assembly *out, phi_str body) {
 }
 
 PHI__FN const phi__codec *phi__provider_codec(void) {
-    static const phi__codec codec = {"",
+    static const phi__codec_rules rules = {NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT,
+                                           NULL, NULL, NULL, 0};
+    static const phi__codec codec = {{NULL, NULL, NULL},
+                                     &rules,
                                      PHI__PROVIDER_HEAD,
                                      NULL,
                                      NULL,
@@ -176,7 +181,7 @@ PHI__FN const phi__codec *phi__provider_codec(void) {
                                      phi__provider_event,
                                      phi__provider_end,
                                      phi__provider_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }

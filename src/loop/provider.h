@@ -10,7 +10,7 @@
 #define PHI_LOOP_PROVIDER_H
 
 #include "model/event.h"
-#include "wire/translate.h"
+#include "codecs/translate.h"
 #include "wire/writer.h"
 
 #ifdef __cplusplus

@@ -43,7 +43,7 @@
 #include "thread/project_in.h"
 #include "thread/thread_in.h"
 #include "wire/reader_in.h"
-#include "wire/translate.h"
+#include "codecs/translate.h"
 
 /* ---- events ---- */
 
@@ -486,6 +486,7 @@ struct phi_runtime {
     size_t polled_count;
     uint32_t poll_round;                  /* counts the steps */
     struct phi__provider_node *providers; /* registered ones, the newest first */
+    const phi__codec_row *codecs;         /* the protocols of this program */
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;

@@ -1,5 +1,7 @@
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
+   This folder holds what all protocols share. It knows no codec by name: what differs between protocols is a
+   property of phi__codec. The codecs are in src/codecs, one pair of files a protocol; registry.c there lists them.
    No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A
    block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
    so that a turn costs the new blocks and a list of pieces, not the history.
@@ -17,9 +19,7 @@
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t
-        form; /* which codec and variant rendered it; the top four bits are the codec's own: 1 Anthropic,
-                       2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses */
+    uint32_t form;  /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -34,9 +34,6 @@ typedef struct phi__item {
     uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
     uint32_t summary;         /* thread/project_in.h: the newest one up to here */
 } phi__item;
-
-/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
-PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 
 struct phi__adapted;
 
@@ -76,6 +73,8 @@ static inline bool phi__ask_marks(const phi__ask *ask, phi__mark mark) {
 
 typedef struct phi__codec phi__codec;
 
+enum { PHI__CODEC_NAMES = 3 }; /* of a protocol, at most */
+
 /* What a signature is made of beside the request itself. */
 typedef struct phi__signing {
     int64_t wall_ms; /* Unix time */
@@ -87,8 +86,9 @@ typedef struct phi__encoder {
     const phi__codec *codec;
     const phi__ask *ask;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
-    uint64_t origin;  /* of what this model will say */
-    phi__buf scratch; /* freed at the end */
+    uint64_t
+        origins[PHI__CODEC_NAMES]; /* of what this model will say, by each name of its protocol */
+    phi__buf scratch;              /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
     phi__header *headers;
@@ -115,8 +115,68 @@ typedef struct phi__encoder {
     phi_request request;
 } phi__encoder;
 
+/* Which tool call ids a target takes; others are replaced by a hash of theirs. */
+typedef enum phi__id_rule {
+    PHI__ID_ANY = 0,       /* a host's own protocol: as they are */
+    PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
+    PHI__ID_40,            /* at most 40 bytes */
+    PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
+    PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
+} phi__id_rule;
+
+/* The form in which a model takes the schemas of tools; strict_in.h. */
+typedef enum phi__strict_form {
+    PHI__STRICT_NONE = 0,
+    PHI__STRICT_OPENAI,    /* api.openai.com */
+    PHI__STRICT_PLAIN,     /* the same without any keyword that narrows; what every server takes */
+    PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
+    PHI__STRICT_BY_CODEC,  /* nothing is promised; phi__codec_rules.adapt makes it, of every tool */
+    PHI__STRICT_FORMS
+} phi__strict_form;
+
+/* How a target gives JSON. */
+typedef enum phi__format_way {
+    PHI__FORMAT_NATIVE,
+    PHI__FORMAT_BY_TOOL, /* the answer is the call of a tool */
+    PHI__FORMAT_REFUSED
+} phi__format_way;
+
+/* The schema of an answer, where the target has a way of its own. */
+typedef enum phi__format_schema_rule {
+    PHI__SCHEMA_IF_STRICT = 0, /* strict where that was asked for, else as it is */
+    PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
+    PHI__SCHEMA_AS_IS          /* never: it holds to any */
+} phi__format_schema_rule;
+
+enum {
+    PHI__RULE_HEIF = 1,         /* takes HEIC and HEIF, and no GIF; else the other way round */
+    PHI__RULE_LETTER_FIRST = 2, /* the name of a tool begins with a letter or '_' */
+    PHI__RULE_USER_FIRST = 4,   /* the first message must be the user's */
+    PHI__RULE_USER_LAST = 8     /* the last one may not be the assistant's */
+};
+
+/* What a target takes and refuses. NULL and zero: what most do, as the comments say. */
+typedef struct phi__codec_rules {
+    phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
+    phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
+    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory (out->failed), or
+       `words` say why it takes none such. */
+    bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
+    phi__format_way (*format_way)(const phi__ask *ask); /* PHI__FORMAT_NATIVE */
+    phi__format_schema_rule format_schema;
+    /* What else a native format changes in the request; nothing. PHI_NO_MEMORY. */
+    phi_status (*format_fit)(phi__ask *ask, phi_arena *arena);
+    bool (*unforced)(const phi__ask *ask);     /* it refuses a choice that forces a call; never */
+    bool (*user_last)(const phi_model *model); /* as PHI__RULE_USER_LAST, for this model; never */
+    uint32_t bits;                             /* PHI__RULE_ */
+} phi__codec_rules;
+
+struct phi__framing;
+
 struct phi__codec {
-    const char *protocol;
+    /* The protocol's name, and others that it has in files; NULL: no more. */
+    const char *names[PHI__CODEC_NAMES];
+    const phi__codec_rules *rules;
     size_t state_bytes; /* of a decoder */
     /* Encoding: everything before the messages, item `at` (never an extension, and a tool result
        only where its call waits for it), everything after; and url + headers. */
@@ -135,15 +195,34 @@ struct phi__codec {
     void (*end)(void *state, phi__assembly *out);
     /* A 200 answer that is no event stream: a whole answer, or an error. */
     void (*whole)(void *state, phi__assembly *out, phi_str body);
-    /* The stream is one of frames (frames_in.h), not of server-sent events. */
-    bool frames;
+    /* The stream is one of frames (frames_in.h); NULL: of server-sent events. */
+    const struct phi__framing *(*frames)(void);
     /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
        attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* The codec of a protocol name (aliases of behaviours A too), or NULL. */
-PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
+/* A line of the table of protocols, which whoever makes runtimes hands down. */
+typedef struct phi__codec_row {
+    /* Gives NULL where the protocol was left out. Itself NULL: the end of the table. */
+    const phi__codec *(*codec)(void);
+    const char *names[PHI__CODEC_NAMES];
+    const char *without; /* the macro that leaves it out */
+} phi__codec_row;
+
+/* Whether a protocol has such a name, in whatever case. */
+PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol);
+/* The line of a protocol by any of its names, or NULL. */
+PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_str protocol);
+/* Its codec; NULL: no such protocol here. */
+PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
+
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
+/* Of what a model says, by each name of its protocol; zeros where something is not said. */
+PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
+                             uint64_t out[PHI__CODEC_NAMES]);
+PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
 
 /* `ask`, and all it points to, is borrowed until the request is done with; kept renderings go to
    the items' arenas, everything else to `arena`, which must stay as long. */
@@ -167,8 +246,6 @@ PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint
                               phi_str *json);
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
-/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
-PHI__FN bool phi__encode_hole(phi__encoder *e, phi_str source, bool base64);
 PHI__FN void phi__encode_store(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                                phi_str json);
 /* Puts `text` `back` bytes before the end of the marked piece; once, after all pieces. */
@@ -178,6 +255,7 @@ PHI__FN void phi__encode_header(phi__encoder *e, const char *name, phi_str value
 PHI__FN void phi__encode_model_headers(phi__encoder *e);
 /* All of a request that was rendered elsewhere; its headers are there. `body` is borrowed. */
 PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, phi_str body);
+PHI__FN void phi__encode_seal(phi__encoder *e, phi_str method); /* once, after all pieces */
 /* The url: the model's base, `version` ("/v1") where the base does not end in it (only_bare: only
    where the base has no path at all), and `path`, which the base may have too. */
 PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bare,

@@ -2,8 +2,36 @@
 #include "wire/fill_in.h"
 
 #include "base/utf8_in.h"
+#include "text/json_in.h"
 #include "wire/codec_in.h"
-#include "wire/render_in.h"
+
+/* ---- base64 ---- */
+
+static bool phi__fill_is_base64(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' ||
+           c == '/' || c == '=' || c == '-' || c == '_';
+}
+
+PHI__FN void phi__fill_base64(phi__buf *out, phi_str data) {
+    char *to = phi__buf_reserve(out, data.len);
+    size_t i, n = 0;
+    if (to == NULL) return;
+    for (i = 0; i < data.len; i++)
+        if (phi__fill_is_base64(data.at[i])) to[n++] = data.at[i];
+    phi__buf_add_len(out, n);
+}
+
+/* ---- holes ---- */
+
+PHI__FN bool phi__fill_hole(phi__encoder *e, phi_str source, bool base64) {
+    phi__fill *f = &e->fill;
+    if (f->refuses || source.len <= PHI__FILL_LONG || f->count == PHI__FILL_HOLES) return false;
+    f->holes[f->count].offset = e->scratch.len;
+    f->holes[f->count].source = source;
+    f->holes[f->count].base64 = base64;
+    f->count++;
+    return true;
+}
 
 PHI__FN void phi__fill_begin(phi__encoder *e, size_t item, uint32_t block, uint32_t form) {
     phi__fill *f = &e->fill;
@@ -28,7 +56,7 @@ static bool phi__fill_slice(phi__encoder *e) {
         hole->base64 ? phi__min(rest.len, PHI__FILL_SLICE) : phi__utf8_cut(rest, PHI__FILL_SLICE);
     phi__buf_clear(&f->slice);
     if (hole->base64)
-        phi__render_base64_now(&f->slice, phi__str(rest.at, n));
+        phi__fill_base64(&f->slice, phi__str(rest.at, n));
     else
         phi__json_put_part(&f->slice, phi__str(rest.at, n));
     f->done += n;
@@ -67,7 +95,7 @@ static void phi__fill_write_scratch(phi__encoder *e) {
     phi__fill_write(f, e->scratch.at + from, to - from);
 }
 
-static void phi__fill_end(phi__encoder *e) {
+static phi_str phi__fill_end(phi__encoder *e) {
     phi__fill *f = &e->fill;
     phi_str json = phi__str(f->out, f->len);
     PHI_ASSERT(f->len == f->total);
@@ -75,16 +103,17 @@ static void phi__fill_end(phi__encoder *e) {
     f->going = false;
     f->count = 0;
     phi__buf_clear(&e->scratch);
-    phi__encode_store(e, f->item, f->block, f->form, json);
+    return json;
 }
 
-PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units) {
+PHI__FN bool phi__fill_advance(phi__encoder *e, size_t *units, phi_str *json) {
     phi__fill *f = &e->fill;
+    *json = phi__str(NULL, 0);
     while (!e->failed) {
         if (f->hole == f->count && !f->measured && !phi__fill_take(e)) break;
         if (f->measured && f->done == 0) phi__fill_write_scratch(e);
         if (f->hole == f->count) {
-            phi__fill_end(e);
+            *json = phi__fill_end(e);
             break;
         }
         if (!phi__fill_slice(e)) break;

@@ -40,9 +40,15 @@ typedef struct phi__fill {
 
 struct phi__encoder;
 
+/* Leaves a hole in the scratch buffer for a long text; false: render it now. */
+PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64);
+/* Base64 as it is; a byte that is none would break the JSON and is left out. */
+PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
+
 PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
-/* True: the rendering is kept (or memory ended: e->failed). False: the units are used up. */
-PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units);
+/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the units are used
+   up. */
+PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 
 #endif

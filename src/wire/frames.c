@@ -8,6 +8,8 @@
 
 #include "base/crc32_in.h"
 
+#ifndef PHI_NO_BEDROCK
+
 enum {
     PHI__FRAMES_HEAD = 12,
     PHI__FRAMES_LEAST = 16,             /* a frame of nothing */
@@ -249,3 +251,11 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out) {
 PHI__FN bool phi__frames_cut(const phi__frames *frames) {
     return frames->held.len > frames->drop || frames->at != frames->end;
 }
+
+PHI__FN const phi__framing *phi__frames_framing(void) {
+    static const phi__framing framing = {phi__frames_init, phi__frames_free, phi__frames_feed,
+                                         phi__frames_next, phi__frames_cut};
+    return &framing;
+}
+
+#endif

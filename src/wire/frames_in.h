@@ -38,4 +38,14 @@ PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 /* After the last byte: whether the stream ended inside of a frame. */
 PHI__FN bool phi__frames_cut(const phi__frames *frames);
 
+/* These, for a codec whose stream is of frames: what no codec names is not in the program. */
+typedef struct phi__framing {
+    void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
+    void (*free)(phi__frames *frames);
+    void (*feed)(phi__frames *frames, const char *bytes, size_t len);
+    int (*next)(phi__frames *frames, phi__frame *out);
+    bool (*cut)(const phi__frames *frames);
+} phi__framing;
+PHI__FN const phi__framing *phi__frames_framing(void);
+
 #endif

@@ -4,10 +4,6 @@
 #include "wire/codec_in.h"
 
 #include "text/json_in.h"
-#include "wire/claude_in.h"
-#include "wire/anthropic_in.h"
-#include "wire/bedrock_in.h"
-#include "wire/gemini_in.h"
 #include "wire/render_in.h"
 
 #include <stdarg.h>
@@ -18,7 +14,6 @@ enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provide
 typedef struct phi__preflight_check {
     const phi__codec *codec;
     const phi__ask *ask;
-    bool anthropic, google;
     char *words;
     size_t words_size;
 } phi__preflight_check;
@@ -39,10 +34,6 @@ static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; 
 
 /* ---- tools ---- */
 
-static bool phi__preflight_google(const phi__codec *codec) {
-    return codec == phi__gemini_codec() || codec == phi__vertex_codec();
-}
-
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
     bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
     size_t i;
@@ -52,7 +43,7 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
                 c == '_' || c == '-';
     }
     if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
-    if (phi__preflight_google(codec) &&
+    if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
         (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
         return "expected a letter or _ at first";
     return NULL;
@@ -218,14 +209,13 @@ static phi_status phi__preflight_message(phi__preflight_check *p, size_t at) {
 
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size) {
+    const phi__codec_rules *rules = codec->rules;
     phi__preflight_check p;
     const phi_message *first = NULL, *last = NULL;
     phi_status status;
     size_t i;
     p.codec = codec;
     p.ask = ask;
-    p.anthropic = codec == phi__anthropic_codec() || codec == phi__bedrock_codec();
-    p.google = phi__preflight_google(codec);
     p.words = words;
     p.words_size = words_size;
     if (words_size > 0) words[0] = '\0';
@@ -239,12 +229,12 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
     }
     if (status != PHI_OK) return status;
     if (first == NULL) return phi__preflight_no(&p, "messages: there is none to send");
-    if ((p.anthropic || p.google) && first->role != PHI_ROLE_USER)
+    if ((rules->bits & PHI__RULE_USER_FIRST) != 0 && first->role != PHI_ROLE_USER)
         return phi__preflight_no(&p, "messages: the first must be the user's");
-    if (p.google && last->role == PHI_ROLE_ASSISTANT)
+    if (last->role != PHI_ROLE_ASSISTANT) return PHI_OK;
+    if ((rules->bits & PHI__RULE_USER_LAST) != 0)
         return phi__preflight_no(&p, "messages: the last may not be the assistant's");
-    if (p.anthropic && last->role == PHI_ROLE_ASSISTANT &&
-        phi__claude_of(phi_str_of(ask->model->id)).version >= 406)
+    if (rules->user_last != NULL && rules->user_last(ask->model))
         return phi__preflight_no(&p, "messages: the last may not be the assistant's for %s",
                                  ask->model->id);
     return PHI_OK;

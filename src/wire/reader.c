@@ -38,21 +38,23 @@ PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *sta
     r->max_event_bytes = max_event_bytes == 0 ? PHI__SSE_EVENT_MOST : max_event_bytes;
     phi__sse_init(&r->sse, assembly->memory, r->max_event_bytes);
     r->sse.strays = true;
-    phi__frames_init(&r->frames, assembly->memory, r->max_event_bytes);
+    if (codec->frames == NULL) return;
+    r->framing = codec->frames();
+    r->framing->init(&r->frames, assembly->memory, r->max_event_bytes);
 }
 
 PHI__FN void phi__reader_free(phi__reader *r) {
     phi__sse_free(&r->sse);
-    phi__frames_free(&r->frames);
+    if (r->framing != NULL) r->framing->free(&r->frames);
 }
 
 PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes) {
     phi__sse_event event;
     phi__frame frame;
     int got;
-    if (r->codec->frames) {
-        phi__frames_feed(&r->frames, bytes.at, bytes.len);
-        while ((got = phi__frames_next(&r->frames, &frame)) > 0)
+    if (r->framing != NULL) {
+        r->framing->feed(&r->frames, bytes.at, bytes.len);
+        while ((got = r->framing->next(&r->frames, &frame)) > 0)
             phi__reader_take(r, frame.name, frame.payload);
     } else {
         phi__sse_feed(&r->sse, bytes.at, bytes.len);
@@ -65,7 +67,7 @@ PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes) {
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut) {
     phi__sse_event event;
     int got;
-    if (r->codec->frames) return;
+    if (r->framing != NULL) return;
     while ((got = phi__sse_finish(&r->sse, &event)) > 0) {
         if (r->sse.stray && cut) return;
         r->whole = r->sse.stray && r->sse.events == 1 && !phi__reader_done(r);
@@ -78,7 +80,7 @@ PHI__FN void phi__reader_finish(phi__reader *r, bool cut) {
 }
 
 PHI__FN void phi__reader_end(phi__reader *r) {
-    if (r->codec->frames && phi__frames_cut(&r->frames) && !r->assembly->terminal)
+    if (r->framing != NULL && r->framing->cut(&r->frames) && !r->assembly->terminal)
         phi__classify_truncated(r->assembly, true);
     if (!r->whole) r->codec->end(r->state, r->assembly);
 }

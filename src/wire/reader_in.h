@@ -15,7 +15,8 @@ typedef struct phi__reader {
     void *state; /* the decoder's */
     phi__assembly *assembly;
     phi__sse sse;
-    phi__frames frames; /* in its place, where the codec's stream is of frames */
+    const phi__framing *framing; /* NULL: a stream of events */
+    phi__frames frames;          /* in the place of sse, else */
     size_t max_event_bytes;
     bool whole;              /* the body was one JSON document: the codec has seen its end */
     void (*seen)(void *ctx); /* after each event that the codec has read; NULL: not wanted */

@@ -1,11 +1,7 @@
 /* render.c - ids, names and text that a target takes. */
 #include "wire/render_in.h"
 
-#include "wire/bedrock_in.h"
-#include "wire/gemini_in.h"
 #include "wire/hash_in.h"
-#include "wire/openai_chat_in.h"
-#include "wire/openai_responses_in.h"
 
 static bool phi__render_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -26,17 +22,9 @@ static bool phi__render_id_fits(phi_str id, phi__id_rule rule) {
     return true;
 }
 
-PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model) {
-    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
-    bool nine = (model->quirks & PHI_QUIRK_ID_9) != 0;
+PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model) {
     if (codec == NULL) return PHI__ID_ANY;
-    if (codec == phi__openai_chat_codec()) return nine ? PHI__ID_9 : PHI__ID_40;
-    if (codec == phi__openai_responses_codec() || codec == phi__azure_responses_codec())
-        return PHI__ID_RESPONSES;
-    if (codec == phi__bedrock_codec() &&
-        (nine || phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX))
-        return PHI__ID_9;
-    return PHI__ID_ANTHROPIC;
+    return codec->rules->id_rule != NULL ? codec->rules->id_rule(model) : PHI__ID_ANTHROPIC;
 }
 
 PHI__FN phi_str phi__render_map_id(phi_str id, phi__id_rule rule, char room[PHI__ID_ROOM]) {
@@ -85,7 +73,7 @@ PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text) {
 }
 
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text) {
-    if (!phi__encode_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
+    if (!phi__fill_hole(e, text, false)) phi__json_put_part(&e->scratch, text);
 }
 
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text) {
@@ -111,31 +99,31 @@ PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments) {
 PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item) {
     const phi_message *message = e->ask->items[item].message;
     const phi_model *model = e->ask->model;
-    if (e->ask->items[item].origin != 0) return e->ask->items[item].origin == e->origin;
+    uint64_t origin = e->ask->items[item].origin;
+    if (origin != 0) return phi__origin_among(e->origins, origin);
     return message->model.len > 0 && phi__str_is(message->model, model->id) &&
            model->provider != NULL && phi__str_is(message->provider, model->provider) &&
-           (message->protocol.len == 0 || phi__codec_find(message->protocol) == e->codec);
+           (message->protocol.len == 0 || phi__codec_is(e->codec->names, message->protocol));
 }
 
 PHI__FN bool phi__render_is_image(const phi_content *c) {
     return c->kind == PHI_CONTENT_IMAGE && c->data.len > 0;
 }
 
-/* wire.md parts 2, 3 and 8; Gemini's from its guide to images, November 2026. */
-PHI__FN bool phi__render_takes(const phi_model *model, phi_str type) {
+/* wire.md parts 2, 3 and 8. */
+PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type) {
     static const char *const all[] = {"image/png", "image/jpeg", "image/webp"};
-    const phi__codec *codec = phi__codec_find(phi_str_of(model->protocol));
-    bool google = codec != NULL && (codec == phi__gemini_codec() || codec == phi__vertex_codec());
     size_t i;
     if ((model->quirks & PHI_QUIRK_NO_IMAGES) != 0) return false;
     for (i = 0; i < PHI__COUNT(all); i++)
         if (phi__str_is(type, all[i])) return true;
-    if (google) return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
+    if ((codec->rules->bits & PHI__RULE_HEIF) != 0)
+        return phi__str_is(type, "image/heic") || phi__str_is(type, "image/heif");
     return phi__str_is(type, "image/gif") && !phi__str_is(phi_str_of(model->provider), "ollama");
 }
 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c) {
-    return phi__render_is_image(c) && !phi__render_takes(e->ask->model, c->mime_type);
+    return phi__render_is_image(c) && !phi__render_takes(e->codec, e->ask->model, c->mime_type);
 }
 
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message) {
@@ -154,21 +142,8 @@ PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *m
     return false;
 }
 
-static bool phi__render_is_base64(char c) {
-    return phi__render_alnum(c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
-}
-
-PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data) {
-    char *to = phi__buf_reserve(out, data.len);
-    size_t i, n = 0;
-    if (to == NULL) return;
-    for (i = 0; i < data.len; i++)
-        if (phi__render_is_base64(data.at[i])) to[n++] = data.at[i];
-    phi__buf_add_len(out, n);
-}
-
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data) {
-    if (!phi__encode_hole(e, data, true)) phi__render_base64_now(&e->scratch, data);
+    if (!phi__fill_hole(e, data, true)) phi__fill_base64(&e->scratch, data);
 }
 
 /* wire.md part 2: never below 1024 */

@@ -1,20 +1,12 @@
-/* render_in.h - what both request formats share: text, ids and names that a target takes. */
+/* render_in.h - what request formats share: text, ids and names that a target takes. */
 #ifndef PHI_WIRE_RENDER_IN_H
 #define PHI_WIRE_RENDER_IN_H
 
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-/* Which tool call ids a target takes; others are replaced by a hash of theirs. */
-typedef enum phi__id_rule {
-    PHI__ID_ANY = 0,       /* a host's own protocol: as they are */
-    PHI__ID_ANTHROPIC = 1, /* [a-zA-Z0-9_-]{1,64} */
-    PHI__ID_40,            /* at most 40 bytes */
-    PHI__ID_9,             /* exactly 9 of [a-zA-Z0-9] */
-    PHI__ID_RESPONSES      /* as Anthropic's, but the last is no '_' */
-} phi__id_rule;
-
-PHI__FN phi__id_rule phi__render_id_rule(const phi_model *model);
+/* codec NULL: a host's own protocol. */
+PHI__FN phi__id_rule phi__render_id_rule(const phi__codec *codec, const phi_model *model);
 
 /* The id itself, where the rule allows it, or its replacement, written into `room`. */
 enum { PHI__ID_ROOM = 38 };
@@ -43,7 +35,7 @@ PHI__FN bool phi__render_same_origin(const phi__encoder *e, size_t item);
 
 PHI__FN bool phi__render_is_image(const phi_content *c);
 /* Whether a target takes images of a type, "image/png". */
-PHI__FN bool phi__render_takes(const phi_model *model, phi_str type);
+PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, phi_str type);
 /* An image that this target does not take: none at all, or not of its type. Words stand for it. */
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
@@ -53,9 +45,7 @@ PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *m
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));
-/* Base64 as it is; a byte that is none would break the JSON and is left out. */
 PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
-PHI__FN void phi__render_base64_now(phi__buf *out, phi_str data);
 
 /* Text that stands for images where a model takes none. */
 #define PHI__RENDER_NO_IMAGE "(image omitted: this model does not take it)"

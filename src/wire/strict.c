@@ -4,6 +4,7 @@
 #include "wire/strict_in.h"
 
 #include "base/utf8_in.h"
+#include "wire/schema_ref_in.h"
 
 #include <stdio.h>
 
@@ -485,36 +486,6 @@ static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool n
 
 /* ---- references ---- */
 
-PHI__FN bool phi__strict_same_step(phi_str key, phi_str step) {
-    size_t k = 0, i = 0;
-    while (k < key.len && i < step.len) {
-        char want = step.at[i++];
-        if (want == '~' && i < step.len) want = step.at[i++] == '1' ? '/' : '~';
-        if (key.at[k++] != want) return false;
-    }
-    return k == key.len && i == step.len;
-}
-
-PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked) {
-    const phi_json *at = root;
-    size_t from = 1;
-    if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    while (from < ref.len && at != NULL) {
-        size_t end = phi__str_find(ref, from + 1, "/");
-        const phi_json *found = NULL;
-        phi_json_iter it = phi_json_each(at);
-        if (ref.at[from] != '/' || !phi_json_is_object(at)) return NULL;
-        if (end == SIZE_MAX) end = ref.len;
-        *looked = phi__add(*looked, 1 + it.left);
-        while (phi_json_next(&it) != NULL)
-            if (phi__strict_same_step(it.key, phi__str(ref.at + from + 1, end - from - 1)))
-                found = it.at;
-        at = found;
-        from = end;
-    }
-    return at;
-}
-
 /* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
    or none of these. */
 static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
@@ -532,7 +503,8 @@ static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *n
         if (!phi__strict_spend(s, 1 + it.left)) return NULL;
         while (phi_json_is_object(room) && phi_json_next(&it) != NULL) {
             at++;
-            if (!here || !phi__strict_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
+            if (!here ||
+                !phi__schema_ref_same_step(it.key, phi__str(ref.at + skip, ref.len - skip)))
                 continue;
             found = it.at;
             *number = at;

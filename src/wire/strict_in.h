@@ -12,20 +12,12 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-typedef enum phi__strict_form {
-    PHI__STRICT_NONE = 0,
-    PHI__STRICT_OPENAI, /* api.openai.com */
-    PHI__STRICT_PLAIN, /* the same without any keyword that narrows: Azure, Groq, DeepSeek, z.ai, and
-                              models tuned at OpenAI */
-    PHI__STRICT_ANTHROPIC, /* Claude, at Bedrock too */
-    PHI__STRICT_GEMINI,    /* nothing is promised; of every tool, phi__gemini_adapt makes it */
-    PHI__STRICT_FORMS
-} phi__strict_form;
-
 /* What was made of a tool's schema for one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
+    bool (*by)(phi__buf *out, phi_str schema, char *words,
+               size_t words_size); /* of PHI__STRICT_BY_CODEC */
 };
 
 /* Appends the schema in that form, always the same bytes for the same text. False: no memory (out->failed),
@@ -34,17 +26,13 @@ struct phi__adapted {
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
-/* The same for Gemini, which takes ordinary schemas but for a few things. A schema that needs no change is
-   appended as it is. */
-PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
-
 /* The form in which a model takes strict tools. */
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 
-/* Makes the form of each strict tool (of Gemini: of each) that has none yet, into `arena`, which lives as long as the views.
-   False: no memory. */
-PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, phi__strict_form form,
-                               phi_arena *arena);
+/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet, into `arena`, which
+   lives as long as the views. False: no memory. */
+PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
+                               const phi_model *model, phi_arena *arena);
 
 /* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place; PHI_OK;
    PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
@@ -53,12 +41,6 @@ PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *
 
 /* For codecs: the schema to be sent, and whether as a strict one. */
 PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict);
-
-/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing. *looked grows by
-   the members that were looked at. */
-PHI__FN const phi_json *phi__strict_find(const phi_json *root, phi_str ref, size_t *looked);
-/* Whether a step of such a text names `key`. */
-PHI__FN bool phi__strict_same_step(phi_str key, phi_str step);
 
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to be null.
    Returns how many. Bounded work: what would take more is left as it is. */

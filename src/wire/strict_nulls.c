@@ -3,6 +3,8 @@
    names, values of an enum) is the one. */
 #include "wire/strict_in.h"
 
+#include "wire/schema_ref_in.h"
+
 enum {
     PHI__NULLS_DEPTH = 200,
     PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
@@ -31,7 +33,7 @@ static bool phi__nulls_enter(phi__nulls *n, const phi_json *schema) {
 
 static const phi_json *phi__nulls_target(phi__nulls *n, const phi_json *ref) {
     size_t looked = 0;
-    const phi_json *target = phi__strict_find(n->root, phi_json_str(ref, NULL), &looked);
+    const phi_json *target = phi__schema_ref_find(n->root, phi_json_str(ref, NULL), &looked);
     return phi__nulls_spend(n, looked) ? target : NULL;
 }
 

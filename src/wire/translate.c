@@ -3,7 +3,7 @@
    Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
    renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
    models of their own. */
-#include "wire/translate.h"
+#include "wire/translate_in.h"
 
 #include "wire/render_in.h"
 
@@ -11,7 +11,7 @@ typedef struct phi__translation {
     const phi_model *target;
     phi__id_rule ids;
     const char *provider;
-    uint64_t origin; /* 0: the protocol is a host's own */
+    uint64_t origins[PHI__CODEC_NAMES]; /* 0: the protocol is a host's own */
     phi_arena *arena;
     const phi_message **out;
     size_t count, cap;
@@ -151,7 +151,8 @@ static void phi__translate_result(phi__translation *t, const phi_message *m) {
 }
 
 static bool phi__translate_is_own(const phi__translation *t, const phi_message *m) {
-    if (t->origin != 0) return phi__origin_of(m->model, m->provider, m->protocol) == t->origin;
+    if (t->origins[0] != 0)
+        return phi__origin_among(t->origins, phi__origin_of(m->model, m->provider, m->protocol));
     return phi__str_is(m->model, t->target->id) && phi__str_is(m->provider, t->provider) &&
            phi__str_is(m->protocol, t->target->protocol);
 }
@@ -215,23 +216,21 @@ static size_t phi__translate_most(const phi_message *const *messages, size_t cou
     return n;
 }
 
-/* ---- public ---- */
+/* ---- for the loop ---- */
 
-PHI_API phi_status phi_translate(const phi_model *target, const phi_message *const *messages,
-                                 size_t count, phi_arena *arena, const phi_message *const **out,
-                                 size_t *out_count) {
+PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *target,
+                                  const phi_message *const *messages, size_t count,
+                                  phi_arena *arena, const phi_message *const **out,
+                                  size_t *out_count) {
     phi__translation t;
     size_t i;
-    if (target == NULL || target->protocol == NULL || target->id == NULL || arena == NULL ||
-        out == NULL || out_count == NULL || (messages == NULL && count > 0))
-        return PHI_BAD_ARG;
     memset(&t, 0, sizeof t);
     t.target = target;
     t.arena = arena;
-    t.ids = phi__render_id_rule(target);
+    t.ids = phi__render_id_rule(codec, target);
     t.provider = target->provider != NULL ? target->provider : target->protocol;
-    t.origin = phi__origin_of(phi_str_of(target->id), phi_str_of(t.provider),
-                              phi_str_of(target->protocol));
+    if (codec != NULL)
+        phi__origins_of(codec, phi_str_of(target->id), phi_str_of(t.provider), t.origins);
     t.cap = phi__translate_most(messages, count);
     t.out =
         (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(t.cap, 1), sizeof *t.out));
@@ -239,48 +238,6 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
     for (i = 0; i < count && !t.failed; i++) phi__translate_message(&t, messages[i]);
     phi__translate_close_calls(&t);
     if (t.failed) return PHI_NO_MEMORY;
-    *out = t.out;
-    *out_count = t.count;
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
-                                         const phi_message *const *messages, size_t count,
-                                         phi_arena *arena, const phi_message *const **out,
-                                         size_t *out_count) {
-    (void)user_data;
-    return phi_translate(target, messages, count, arena, out, out_count);
-}
-
-PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
-                                      const phi_message *const *messages, size_t count,
-                                      phi_arena *arena, const phi_message *const **out,
-                                      size_t *out_count) {
-    phi__translation t;
-    size_t i;
-    (void)user_data;
-    if (target == NULL || arena == NULL || out == NULL || out_count == NULL ||
-        (messages == NULL && count > 0))
-        return PHI_BAD_ARG;
-    memset(&t, 0, sizeof t);
-    t.arena = arena;
-    t.cap = count;
-    t.out =
-        (const phi_message **)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *t.out));
-    if (t.out == NULL) return PHI_NO_MEMORY;
-    for (i = 0; i < count; i++) {
-        phi_message *copy = NULL;
-        if (messages[i]->role == PHI_ROLE_ASSISTANT) {
-            copy = (phi_message *)phi_arena_alloc(arena, sizeof *copy);
-            if (copy == NULL) return PHI_NO_MEMORY;
-            *copy = *messages[i]; /* its blocks are shared */
-            copy->model = phi_str_of(target->id);
-            copy->provider =
-                phi_str_of(target->provider != NULL ? target->provider : target->protocol);
-            copy->protocol = phi_str_of(target->protocol);
-        }
-        phi__translate_put(&t, copy != NULL ? copy : messages[i]);
-    }
     *out = t.out;
     *out_count = t.count;
     return PHI_OK;

@@ -6,6 +6,7 @@
 
 #include "base/utf8_in.h"
 #include "model/model.h"
+#include "codecs/registry_in.h"
 #include "wire/reader_in.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "thread/store.h"
 #include "thread/thread_in.h"
 #include "wire/hash_in.h"
-#include "wire/translate.h"
+#include "codecs/translate.h"
 
 enum { SEEDS = 200, STEPS = 70, CELLS = 2000, ENTRIES = 1000, LANES = 12, OPS = 200 };
 

@@ -2,6 +2,7 @@
    left out, and what the codecs send. */
 #include "base/utf8_in.h"
 #include "text/schema.h"
+#include "codecs/gemini_in.h"
 #include "wire/strict_in.h"
 #include "wire/wire_support.h"
 
@@ -531,9 +532,8 @@ static void check_sent(phi_model model, const char *schema_at, const char *schem
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     CHECK_EQ_STR(talk_at(&t, flag_at), flag);
     /* made once and kept, it is the same */
-    CHECK(phi__strict_adapt(
-        &tool, 1, phi__strict_form_of(phi__codec_find(phi_str_of(t.model.protocol)), &t.model),
-        &t.kept));
+    CHECK(phi__strict_adapt(&tool, 1, phi__codec_find(phi_str_of(t.model.protocol)), &t.model,
+                            &t.kept));
     talk_render_ok(&t);
     CHECK_EQ_STR(talk_at(&t, schema_at), schema);
     talk_free(&t);

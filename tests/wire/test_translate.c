@@ -1,6 +1,6 @@
 /* test_translate.c - phi_translate: a list that a target takes, which renders to the bytes that the encoders
    make of the original by themselves. */
-#include "wire/translate.h"
+#include "codecs/translate.h"
 #include "wire/wire_support.h"
 
 enum { MODELS = 10, HISTORIES = 300 };

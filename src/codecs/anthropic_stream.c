@@ -3,10 +3,12 @@
    Every event is read in one pass without a tree; nearly all of them are deltas. Blocks are found
    by the index the wire gives them; blocks of kinds that are not known are read over, with all of
    their deltas. wire.md parts 1.3, 1.9 and 2. */
-#include "wire/anthropic_in.h"
+#include "codecs/anthropic_in.h"
 
 #include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
+
+#ifndef PHI_NO_ANTHROPIC
 
 #define PHI__ANT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -418,3 +420,5 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);
 }
+
+#endif

@@ -4,10 +4,13 @@
    glue around them. All results of a turn share one content, which the user's words after them do not
    join. What differs from one generation of models to the next is decided by the number in the model's
    name; one without a number is new. wire.md parts 6, 7 and 9. */
-#include "wire/gemini_in.h"
+#include "codecs/gemini_in.h"
 
+#include "codecs/registry_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
@@ -23,7 +26,8 @@ enum {
 
 /* ---- the model ---- */
 
-PHI__FN int phi__gemini_version(const phi_model *model) {
+/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
+static int phi__gemini_version(const phi_model *model) {
     phi_str id = phi_str_of(model->id);
     size_t at = phi__str_find(id, 0, "gemini-");
     int version;
@@ -464,22 +468,40 @@ static void phi__gemini_headers(phi__encoder *e, bool bearer) {
     phi__encode_model_headers(e);
 }
 
+/* ---- the codecs ---- */
+
+static phi__strict_form phi__gemini_strict_form(const phi_model *model) {
+    (void)model;
+    return PHI__STRICT_BY_CODEC;
+}
+
+/* A format beside tools is known from 3 on. */
+static phi__format_way phi__gemini_format_way(const phi__ask *ask) {
+    return ask->tool_count > 0 && phi__gemini_version(ask->model) < 30 ? PHI__FORMAT_BY_TOOL
+                                                                       : PHI__FORMAT_NATIVE;
+}
+
+/* Images as its guide to them says, November 2026. */
+static const phi__codec_rules phi__gemini_rules = {NULL,
+                                                   phi__gemini_strict_form,
+                                                   phi__gemini_adapt,
+                                                   phi__gemini_format_way,
+                                                   PHI__SCHEMA_AS_IS,
+                                                   NULL,
+                                                   NULL,
+                                                   NULL,
+                                                   PHI__RULE_HEIF | PHI__RULE_LETTER_FIRST |
+                                                       PHI__RULE_USER_FIRST | PHI__RULE_USER_LAST};
+
+#ifndef PHI_NO_GEMINI
 static void phi__gemini_address(phi__encoder *e) {
     phi__gemini_url(e, "/v1beta", "/models/");
     phi__gemini_headers(e, false);
 }
 
-/* An address without a project is that of express mode, which has a key and no token. */
-static void phi__gemini_vertex_address(phi__encoder *e) {
-    phi_str base = phi_str_of(e->ask->model->base_url);
-    phi__gemini_url(e, "/v1", "/publishers/google/models/");
-    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
-}
-
-/* ---- the codecs ---- */
-
 PHI__FN const phi__codec *phi__gemini_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_GOOGLE,
+    static const phi__codec codec = {PHI__NAMES_GEMINI,
+                                     &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
                                      phi__gemini_head,
                                      phi__gemini_item,
@@ -490,24 +512,37 @@ PHI__FN const phi__codec *phi__gemini_codec(void) {
                                      phi__gemini_event,
                                      phi__gemini_end,
                                      phi__gemini_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+#endif
+
+#ifndef PHI_NO_VERTEX
+/* An address without a project is that of express mode, which has a key and no token. */
+static void phi__vertex_address(phi__encoder *e) {
+    phi_str base = phi_str_of(e->ask->model->base_url);
+    phi__gemini_url(e, "/v1", "/publishers/google/models/");
+    phi__gemini_headers(e, phi__str_find(base, 0, "/projects/") != SIZE_MAX);
+}
 
 PHI__FN const phi__codec *phi__vertex_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_VERTEX,
+    static const phi__codec codec = {PHI__NAMES_VERTEX,
+                                     &phi__gemini_rules,
                                      sizeof(phi__gemini_state),
                                      phi__gemini_head,
                                      phi__gemini_item,
                                      phi__gemini_tail,
-                                     phi__gemini_vertex_address,
+                                     phi__vertex_address,
                                      phi__gemini_missing,
                                      phi__gemini_after_results,
                                      phi__gemini_event,
                                      phi__gemini_end,
                                      phi__gemini_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+#endif
+
+#endif

@@ -3,11 +3,13 @@
 
    Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
    the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
-#include "wire/bedrock_in.h"
+#include "codecs/bedrock_in.h"
 
 #include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
 #include "wire/frames_in.h"
+
+#ifndef PHI_NO_BEDROCK
 
 #define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -448,3 +450,5 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
     else if (a->failure.kind == PHI_FAILURE_NONE)
         phi__classify_body(a, body);
 }
+
+#endif

@@ -4,11 +4,13 @@
    reasoning before text, text before calls. Servers differ in all that the standard does not force,
    so what is null, missing, repeated or of another type is taken as it must have been meant.
    wire.md part 3. */
-#include "wire/openai_chat_in.h"
+#include "codecs/openai_chat_in.h"
 
 #include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
 #include "wire/hash_in.h"
+
+#ifndef PHI_NO_OPENAI_CHAT
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -676,3 +678,5 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
     if (k.finish.at != NULL && k.finish.len == 0) st->done = true;
     phi__chat_end(state, a);
 }
+
+#endif

@@ -1,6 +1,6 @@
 /* translate.h - a history that several models have made, as one of them may be shown it. */
-#ifndef PHI_WIRE_TRANSLATE_H
-#define PHI_WIRE_TRANSLATE_H
+#ifndef PHI_CODECS_TRANSLATE_H
+#define PHI_CODECS_TRANSLATE_H
 
 #include "base/arena.h"
 #include "model/model.h"

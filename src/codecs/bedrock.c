@@ -4,12 +4,16 @@
    (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
    because only then is it known whether the history holds calls, which the API takes only beside tools.
    wire.md parts 8 and 9. */
-#include "wire/bedrock_in.h"
+#include "codecs/bedrock_in.h"
 
-#include "wire/anthropic_in.h"
+#include "codecs/claude_in.h"
+#include "codecs/registry_in.h"
+#include "codecs/sigv4_in.h"
+#include "wire/frames_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
-#include "wire/sigv4_in.h"
+
+#ifndef PHI_NO_BEDROCK
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
@@ -26,13 +30,15 @@ enum {
 
 /* ---- models ---- */
 
-static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
-    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
-}
-
-PHI__FN bool phi__bedrock_claude(const phi_model *model) {
+/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
+   has. */
+static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
            (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
+}
+
+static bool phi__bedrock_id_has(const phi__encoder *e, const char *word) {
+    return phi__str_find_nocase(phi_str_of(e->ask->model->id), 0, word) != SIZE_MAX;
 }
 
 static bool phi__bedrock_is_claude(const phi__encoder *e) {
@@ -47,8 +53,12 @@ static bool phi__bedrock_marks(const phi__encoder *e, phi__mark mark) {
            !phi__bedrock_id_has(e, "3-5-sonnet-20240620");
 }
 
-static phi__id_rule phi__bedrock_id_rule(const phi__encoder *e) {
-    return phi__render_id_rule(e->ask->model);
+/* Mistral's models take their own ids only. */
+static phi__id_rule phi__bedrock_id_rule(const phi_model *model) {
+    if ((model->quirks & PHI_QUIRK_ID_9) != 0 ||
+        phi__str_find_nocase(phi_str_of(model->id), 0, "mistral") != SIZE_MAX)
+        return PHI__ID_9;
+    return PHI__ID_ANTHROPIC;
 }
 
 /* ---- blocks ---- */
@@ -96,7 +106,7 @@ static void phi__bedrock_call(phi__encoder *e, const phi_content *c) {
     phi__buf *out = &e->scratch;
     phi__json_put_comma(out);
     phi__buf_text(out, "{\"toolUse\":{\"toolUseId\":");
-    phi__render_id(out, c->id, phi__bedrock_id_rule(e));
+    phi__render_id(out, c->id, phi__bedrock_id_rule(e->ask->model));
     phi__buf_text(out, ",\"name\":");
     phi__render_name(out, c->name, 64);
     phi__buf_text(out, ",\"input\":");
@@ -127,7 +137,7 @@ static void phi__bedrock_assistant(phi__encoder *e, const phi_message *m, uint32
 static void phi__bedrock_result_open(phi__encoder *e, phi_str id, bool is_error) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"toolResult\":{\"toolUseId\":");
-    phi__render_id(out, id, phi__bedrock_id_rule(e));
+    phi__render_id(out, id, phi__bedrock_id_rule(e->ask->model));
     phi__buf_text(out, is_error ? ",\"status\":\"error\"" : ",\"status\":\"success\"");
     phi__buf_text(out, ",\"content\":[");
 }
@@ -162,7 +172,7 @@ static void phi__bedrock_append(phi__encoder *e, phi_role role, phi_str blocks) 
 static uint32_t phi__bedrock_form(const phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     uint32_t form = PHI__BEDROCK_FORM;
-    if (phi__bedrock_id_rule(e) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
+    if (phi__bedrock_id_rule(e->ask->model) == PHI__ID_9) form |= PHI__BEDROCK_ID_9;
     if (m->role != PHI_ROLE_ASSISTANT) {
         if ((e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0) form |= PHI__BEDROCK_NO_IMAGES;
     } else if (phi__render_same_origin(e, at)) {
@@ -224,15 +234,15 @@ static void phi__bedrock_after_results(phi__encoder *e, size_t from, size_t to) 
 /* ---- around the messages ---- */
 
 /* What goes past the API to the model: thinking of Claude, effort of gpt-oss. */
-static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *plan) {
+static void phi__bedrock_put_fields(phi__encoder *e, const phi__claude_plan *plan) {
     phi__buf *out = &e->scratch;
     size_t before = out->len, from;
     const phi__ask *ask = e->ask;
     phi__buf_text(out, ",\"additionalModelRequestFields\":");
     from = out->len;
     if (phi__bedrock_is_claude(e)) {
-        phi__anthropic_put_thinking(e, plan);
-        phi__anthropic_put_config(e, plan, false);
+        phi__claude_put_thinking(e, plan);
+        phi__claude_put_config(e, plan, false);
         if (plan->budget > 0 && plan->claude.version >= 400)
             phi__buf_text(out, ",\"anthropic_beta\":[\"interleaved-thinking-2025-05-14\"]");
     } else if (phi__bedrock_id_has(e, "gpt-oss") && ask->model->reasoning &&
@@ -250,8 +260,8 @@ static void phi__bedrock_put_fields(phi__encoder *e, const phi__anthropic_plan *
     phi__buf_char(out, '}');
 }
 
-static phi__anthropic_plan phi__bedrock_plan(const phi__encoder *e) {
-    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
+static phi__claude_plan phi__bedrock_plan(const phi__encoder *e) {
+    phi__claude_plan plan = phi__claude_plan_now(e);
     if (phi__bedrock_is_claude(e)) return plan;
     memset(&plan, 0, sizeof plan); /* budgets and their room are Claude's */
     plan.max_tokens = e->ask->max_tokens != 0 ? e->ask->max_tokens : e->ask->model->max_tokens;
@@ -273,7 +283,7 @@ static void phi__bedrock_put_format(phi__encoder *e) {
 
 static void phi__bedrock_head(phi__encoder *e) {
     const phi__ask *ask = e->ask;
-    phi__anthropic_plan plan = phi__bedrock_plan(e);
+    phi__claude_plan plan = phi__bedrock_plan(e);
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
@@ -313,7 +323,7 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
 
 /* There is no choice "none". "auto" is the default, and only some models know the field. */
 static void phi__bedrock_put_choice(phi__encoder *e) {
-    phi__anthropic_plan plan = phi__bedrock_plan(e);
+    phi__claude_plan plan = phi__bedrock_plan(e);
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_REQUIRED && !plan.thinks &&
         !plan.claude.no_forced_tool)
         phi__buf_text(&e->scratch, e->ask->respond_only
@@ -478,12 +488,23 @@ static void phi__bedrock_sign(phi__encoder *e, const phi__signing *signing) {
 
 /* ---- the codec ---- */
 
+static phi__format_way phi__bedrock_format_way(const phi__ask *ask) {
+    return phi__bedrock_claude(ask->model) ? phi__claude_format_way(ask) : PHI__FORMAT_REFUSED;
+}
+
+static const phi__codec_rules phi__bedrock_rules = {
+    phi__bedrock_id_rule,    phi__claude_strict_form, NULL,
+    phi__bedrock_format_way, PHI__SCHEMA_STRICT,      NULL,
+    phi__claude_unforced,    phi__claude_user_last,   PHI__RULE_USER_FIRST};
+
 PHI__FN const phi__codec *phi__bedrock_codec(void) {
     static const phi__codec codec = {
-        PHI_PROTOCOL_BEDROCK, sizeof(phi__bedrock_state), phi__bedrock_head,
-        phi__bedrock_item,    phi__bedrock_tail,          phi__bedrock_address,
-        phi__bedrock_missing, phi__bedrock_after_results, phi__bedrock_event,
-        phi__bedrock_end,     phi__bedrock_whole,         true,
-        phi__bedrock_sign};
+        PHI__NAMES_BEDROCK,   &phi__bedrock_rules,  sizeof(phi__bedrock_state),
+        phi__bedrock_head,    phi__bedrock_item,    phi__bedrock_tail,
+        phi__bedrock_address, phi__bedrock_missing, phi__bedrock_after_results,
+        phi__bedrock_event,   phi__bedrock_end,     phi__bedrock_whole,
+        phi__frames_framing,  phi__bedrock_sign};
     return &codec;
 }
+
+#endif

@@ -1,11 +1,11 @@
 /* openai_responses_in.h - the OpenAI Responses codec, that of Azure, and their two halves. */
-#ifndef PHI_WIRE_OPENAI_RESPONSES_IN_H
-#define PHI_WIRE_OPENAI_RESPONSES_IN_H
+#ifndef PHI_CODECS_OPENAI_RESPONSES_IN_H
+#define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
 #include "wire/codec_in.h"
 
 PHI__FN const phi__codec *phi__openai_responses_codec(void);
-PHI__FN const phi__codec *phi__azure_responses_codec(void); /* the same at another address */
+PHI__FN const phi__codec *phi__azure_codec(void); /* the same at another address */
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__responses_state {

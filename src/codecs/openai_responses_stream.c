@@ -4,11 +4,13 @@
    item thinking, a function call a tool call. Items may come interleaved and are found by their
    id, else by their output_index; items of other types are read over with all of their events. What
    a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
-#include "wire/openai_responses_in.h"
+#include "codecs/openai_responses_in.h"
 
 #include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
 #include "wire/hash_in.h"
+
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 #define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -632,3 +634,5 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
         phi__classify_body(a, body);
     phi_arena_reset(&a->scratch, mark);
 }
+
+#endif

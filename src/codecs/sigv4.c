@@ -1,7 +1,9 @@
 /* sigv4.c - the canonical request goes straight into its hash; nothing of it is kept. */
-#include "wire/sigv4_in.h"
+#include "codecs/sigv4_in.h"
 
 #include "base/date_in.h"
+
+#ifndef PHI_NO_BEDROCK
 
 #define PHI__SIGV4_SERVICE "bedrock"
 #define PHI__SIGV4_NAMES "content-type;host;x-amz-content-sha256;x-amz-date"
@@ -130,3 +132,5 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     phi__buf_text(out, ", Signature=");
     phi__buf_add(out, hex, sizeof hex);
 }
+
+#endif

@@ -1,6 +1,6 @@
 /* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
-#ifndef PHI_WIRE_GEMINI_IN_H
-#define PHI_WIRE_GEMINI_IN_H
+#ifndef PHI_CODECS_GEMINI_IN_H
+#define PHI_CODECS_GEMINI_IN_H
 
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
@@ -8,8 +8,8 @@
 PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
 
-/* 25 of gemini-2.5-flash, 30 of gemini-3-pro, 90 of one without a number; 0: another family. */
-PHI__FN int phi__gemini_version(const phi_model *model);
+/* A schema as Gemini takes it, appended; one that needs no change, as it is. phi__codec_rules.adapt. */
+PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__gemini_state {

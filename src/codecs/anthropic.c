@@ -4,10 +4,14 @@
    closed by glue around it, so that tool results and the user's words after them share one message.
    The cache mark moves from turn to turn: it is put inside of the last brace of the last user
    block, which is why no rendering holds one. wire.md parts 2 and 9. */
-#include "wire/anthropic_in.h"
+#include "codecs/anthropic_in.h"
 
+#include "codecs/claude_in.h"
+#include "codecs/registry_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
+
+#ifndef PHI_NO_ANTHROPIC
 
 /* What a rendering depends on beside its block: bits of phi__rendered.form. */
 enum {
@@ -19,7 +23,6 @@ enum {
 
 #define PHI__ANTHROPIC_MARK_OPEN ",\"cache_control\":{\"type\":\"ephemeral\"}"
 #define PHI__ANTHROPIC_MARK PHI__ANTHROPIC_MARK_OPEN "}"
-#define PHI__ANTHROPIC_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
 
 static bool phi__anthropic_no_images(const phi__encoder *e) {
     return (e->ask->model->quirks & PHI_QUIRK_NO_IMAGES) != 0;
@@ -75,19 +78,8 @@ static void phi__anthropic_call(phi__encoder *e, phi__buf *out, const phi_conten
     phi__buf_char(out, '}');
 }
 
-/* The last block that is sent; thinking may not end a message. SIZE_MAX: none. */
-static size_t phi__anthropic_last(const phi_message *m) {
-    size_t i;
-    for (i = m->content_count; i > 0; i--) {
-        const phi_content *c = &m->content[i - 1];
-        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
-    }
-    return SIZE_MAX;
-}
-
 static void phi__anthropic_assistant(phi__encoder *e, const phi_message *m, bool same) {
-    size_t last = phi__anthropic_last(m), i;
+    size_t last = phi__claude_last_sent(m), i;
     for (i = 0; last != SIZE_MAX && i <= last; i++) {
         const phi_content *c = &m->content[i];
         if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text))
@@ -216,118 +208,7 @@ static void phi__anthropic_after_results(phi__encoder *e, size_t from, size_t to
 
 /* ---- around the messages ---- */
 
-static const char *phi__anthropic_effort(phi_thinking level) {
-    if (level == PHI_THINKING_HIGH) return "high";
-    return level == PHI_THINKING_MEDIUM ? "medium" : "low";
-}
-
-PHI__FN phi__anthropic_plan phi__anthropic_plan_of(const phi__ask *ask) {
-    phi__anthropic_plan p;
-    uint32_t most;
-    memset(&p, 0, sizeof p);
-    p.claude = phi__claude_of(phi_str_of(ask->model->id));
-    p.adaptive = p.claude.adaptive || (ask->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
-    p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
-    if (p.max_tokens == 0) p.max_tokens = 8192;
-    if (ask->model->reasoning) {
-        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
-                   p.claude.off == PHI__CLAUDE_OFF_CANNOT;
-        if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
-    }
-    if (p.budget == 0) return p;
-    most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
-    if (p.claude.most_output != 0 && most > p.claude.most_output)
-        most = p.claude.most_output > p.max_tokens ? p.claude.most_output : p.max_tokens;
-    p.max_tokens = most;
-    if (p.budget + PHI__ANTHROPIC_LEAST_ANSWER > most)
-        p.budget = most > PHI__ANTHROPIC_LEAST_ANSWER ? most - PHI__ANTHROPIC_LEAST_ANSWER : 0;
-    if (p.budget < 1024) { /* the least the API takes: then rather an answer */
-        p.budget = 0;
-        p.thinks = false;
-    }
-    return p;
-}
-
-/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
-   off. The message that made them has no thinking block to begin with. */
-static bool phi__anthropic_unthought(const phi__encoder *e) {
-    size_t at = e->ask->item_count, i, last = SIZE_MAX;
-    const phi_message *m = NULL;
-    bool thought = false, calls = false;
-    while (at > 0 && last == SIZE_MAX) {
-        m = e->ask->items[--at].message;
-        if (m->role == PHI_ROLE_ASSISTANT) last = phi__anthropic_last(m);
-    }
-    /* Backwards: the first block that is sent decides. */
-    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
-        const phi_content *c = &m->content[i - 1];
-        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
-        if (c->kind == PHI_CONTENT_THINKING)
-            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
-        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
-            thought = false;
-    }
-    return calls && !thought;
-}
-
-PHI__FN phi__anthropic_plan phi__anthropic_plan_now(const phi__encoder *e) {
-    phi__anthropic_plan p = phi__anthropic_plan_of(e->ask);
-    phi__ask calm;
-    if (p.budget == 0 || !phi__anthropic_unthought(e)) return p;
-    calm = *e->ask;
-    calm.thinking = PHI_THINKING_OFF;
-    return phi__anthropic_plan_of(&calm);
-}
-
-/* Bedrock's GovCloud refuses the field; wire.md part 8. */
-static bool phi__anthropic_displays(const phi__encoder *e) {
-    phi_str url = phi_str_of(e->ask->model->base_url);
-    return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
-}
-
-PHI__FN void phi__anthropic_put_thinking(phi__encoder *e, const phi__anthropic_plan *p) {
-    phi__buf *out = &e->scratch;
-    phi_thinking level = e->ask->thinking;
-    if (!e->ask->model->reasoning) return;
-    if (!p->adaptive) {
-        if (p->budget == 0) return;
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
-        phi__buf_u64(out, p->budget);
-        phi__buf_char(out, '}');
-        return;
-    }
-    if (level != PHI_THINKING_OFF)
-        phi__buf_text(out, phi__anthropic_displays(e)
-                               ? ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"
-                               : ",\"thinking\":{\"type\":\"adaptive\"}");
-    else if (p->claude.off == PHI__CLAUDE_OFF_DISABLED)
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"disabled\"}");
-    else if (p->claude.off == PHI__CLAUDE_OFF_BETWEEN)
-        phi__buf_text(out, ",\"thinking\":{\"type\":\"between_tools\"}");
-}
-
-PHI__FN void phi__anthropic_put_config(phi__encoder *e, const phi__anthropic_plan *p,
-                                       bool with_format) {
-    const phi_format *format = &e->ask->format;
-    phi_thinking level = e->ask->thinking;
-    phi__buf *out = &e->scratch;
-    bool effort = e->ask->model->reasoning && p->adaptive &&
-                  (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
-    with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
-    if (!effort && !with_format) return;
-    phi__buf_text(out, ",\"output_config\":{");
-    if (effort) phi__render_member(out, "effort", phi_str_of(phi__anthropic_effort(level)));
-    if (with_format) {
-        phi__json_put_key(out, PHI__LIT("format"));
-        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi_str_of(format->schema));
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__anthropic_put_choice(phi__encoder *e, const phi__anthropic_plan *p) {
+static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p) {
     phi_tool_choice choice = e->ask->tool_choice;
     if (choice == PHI_TOOL_CHOICE_REQUIRED && (p->thinks || p->claude.no_forced_tool))
         choice = PHI_TOOL_CHOICE_AUTO; /* the API refuses to force a call then */
@@ -368,7 +249,7 @@ static void phi__anthropic_put_tools(phi__encoder *e) {
 
 static void phi__anthropic_head(phi__encoder *e) {
     const phi__ask *ask = e->ask;
-    phi__anthropic_plan plan = phi__anthropic_plan_now(e);
+    phi__claude_plan plan = phi__claude_plan_now(e);
     phi__buf *out = &e->scratch;
     phi__buf_clear(out);
     phi__buf_char(out, '{');
@@ -382,8 +263,8 @@ static void phi__anthropic_head(phi__encoder *e) {
         phi__buf_text(out, phi__ask_marks(ask, PHI__MARK_SYSTEM) ? PHI__ANTHROPIC_MARK : "}");
         phi__buf_char(out, ']');
     }
-    phi__anthropic_put_thinking(e, &plan);
-    phi__anthropic_put_config(e, &plan, true);
+    phi__claude_put_thinking(e, &plan);
+    phi__claude_put_config(e, &plan, true);
     if (ask->temperature >= 0 && !plan.thinks && !plan.claude.no_temperature) {
         phi__buf_text(out, ",\"temperature\":");
         phi__json_put_double(out, ask->temperature);
@@ -422,8 +303,19 @@ static void phi__anthropic_address(phi__encoder *e) {
 
 /* ---- the codec ---- */
 
+static const phi__codec_rules phi__anthropic_rules = {NULL,
+                                                      phi__claude_strict_form,
+                                                      NULL,
+                                                      phi__claude_format_way,
+                                                      PHI__SCHEMA_STRICT,
+                                                      NULL,
+                                                      phi__claude_unforced,
+                                                      phi__claude_user_last,
+                                                      PHI__RULE_USER_FIRST};
+
 PHI__FN const phi__codec *phi__anthropic_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_ANTHROPIC,
+    static const phi__codec codec = {PHI__NAMES_ANTHROPIC,
+                                     &phi__anthropic_rules,
                                      sizeof(phi__anthropic_state),
                                      phi__anthropic_head,
                                      phi__anthropic_item,
@@ -434,7 +326,9 @@ PHI__FN const phi__codec *phi__anthropic_codec(void) {
                                      phi__anthropic_event,
                                      phi__anthropic_end,
                                      phi__anthropic_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+
+#endif

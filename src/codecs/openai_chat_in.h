@@ -1,20 +1,11 @@
 /* openai_chat_in.h - the OpenAI Chat Completions codec and its two halves. */
-#ifndef PHI_WIRE_OPENAI_CHAT_IN_H
-#define PHI_WIRE_OPENAI_CHAT_IN_H
+#ifndef PHI_CODECS_OPENAI_CHAT_IN_H
+#define PHI_CODECS_OPENAI_CHAT_IN_H
 
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
-
-/* What the Responses API shares. The word for the thinking level, by OpenAI's models where
-   `openai`, or NULL: none is to be sent. */
-PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai);
-/* "prompt_cache_key", where there is a session; into the scratch buffer, as the next. */
-PHI__FN void phi__chat_put_cache_key(phi__encoder *e);
-/* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
-   any. */
-PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m);
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
 typedef enum phi__chat_detail {

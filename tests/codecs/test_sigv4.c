@@ -1,6 +1,6 @@
 /* test_sigv4.c - signatures by the vectors of tests/fixtures, and what becomes of odd values. */
 #include "base/date_in.h"
-#include "wire/sigv4_in.h"
+#include "codecs/sigv4_in.h"
 #include "wire/wire_support.h"
 
 static phi_str text_of(const phi_json *one, const char *key) {

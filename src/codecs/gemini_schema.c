@@ -1,11 +1,15 @@
 /* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it: "const" is
    not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a schema may contain
    itself only inside of a property that is not required. Google's documentation, November 2026. */
-#include "wire/strict_in.h"
+#include "codecs/gemini_in.h"
 
 #include "base/utf8_in.h"
+#include "text/json_in.h"
+#include "wire/schema_ref_in.h"
 
 #include <stdio.h>
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 enum {
     PHI__GSCHEMA_DEPTH = 200,
@@ -84,7 +88,7 @@ static void phi__gschema_follow(phi__gschema *g, const phi_json *schema, phi__gs
 
 static void phi__gschema_follow_ref(phi__gschema *g, const phi_json *ref, phi__gschema_ref *under) {
     size_t looked = 0;
-    const phi_json *target = phi__strict_find(g->root, phi_json_str(ref, NULL), &looked);
+    const phi_json *target = phi__schema_ref_find(g->root, phi_json_str(ref, NULL), &looked);
     const phi__gschema_ref *r;
     phi__gschema_ref next;
     bool optional = false;
@@ -257,3 +261,5 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
     phi_arena_free(&arena);
     return !g.refused && !out->failed;
 }
+
+#endif

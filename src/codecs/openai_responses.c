@@ -5,11 +5,14 @@
    came, directly before the item they produced, and only to the model that made them: the server
    refuses one without its follower, and an item by its id without its reasoning.
    wire.md parts 4, 5 and 9. */
-#include "wire/openai_responses_in.h"
+#include "codecs/openai_responses_in.h"
 
-#include "wire/openai_chat_in.h"
+#include "codecs/openai_in.h"
+#include "codecs/registry_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
+
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* What a rendering depends on beside its message: bits of phi__rendered.form. */
 #define PHI__RESPONSES_FORM 0xa0000000u
@@ -46,10 +49,6 @@ static void phi__responses_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}");
 }
 
-static bool phi__responses_is_text(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
-}
-
 /* `before` stands at the start of the first text, or alone where there is none. */
 static void phi__responses_parts(phi__encoder *e, const phi_message *m, const char *before) {
     bool omitted = false;
@@ -58,7 +57,7 @@ static void phi__responses_parts(phi__encoder *e, const phi_message *m, const ch
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool stand_in = phi__render_omits(e, c);
-        if (phi__responses_is_text(c) || (stand_in && !omitted)) {
+        if (phi__openai_is_text(c) || (stand_in && !omitted)) {
             phi__responses_text_part(e, before,
                                      stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
             before = "";
@@ -74,7 +73,7 @@ static void phi__responses_parts(phi__encoder *e, const phi_message *m, const ch
 static void phi__responses_user(phi__encoder *e, const phi_message *m) {
     bool says = phi__render_sends_image(e, m) || phi__render_omits_any(e, m);
     size_t i;
-    for (i = 0; i < m->content_count && !says; i++) says = phi__responses_is_text(&m->content[i]);
+    for (i = 0; i < m->content_count && !says; i++) says = phi__openai_is_text(&m->content[i]);
     if (!says) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
     phi__responses_parts(e, m, "");
@@ -92,7 +91,7 @@ static void phi__responses_result(phi__encoder *e, const phi_message *m) {
     else {
         phi__buf_char(out, '"');
         phi__buf_text(out, before);
-        if (!phi__chat_join_text(e, m)) phi__buf_text(out, "(no output)");
+        if (!phi__openai_join_text(e, m)) phi__buf_text(out, "(no output)");
         phi__buf_char(out, '"');
     }
     phi__buf_char(out, '}');
@@ -196,7 +195,7 @@ static void phi__responses_assistant(phi__encoder *e, const phi_message *m, bool
         const phi_content *c = &m->content[i];
         bool call = c->kind == PHI_CONTENT_TOOL_CALL;
         if (call && c->incomplete) from = i + 1; /* the reasoning before it has no follower */
-        if ((call && !c->incomplete) || phi__responses_is_text(c)) {
+        if ((call && !c->incomplete) || phi__openai_is_text(c)) {
             if (same) phi__responses_reasoning(e, m, from, i);
             if (e->scratch.len > 0) phi__buf_char(&e->scratch, ',');
             if (call)
@@ -257,8 +256,8 @@ static void phi__responses_after_results(phi__encoder *e, size_t from, size_t to
 
 static bool phi__responses_openai(const phi__encoder *e) {
     phi_str provider = phi_str_of(e->ask->model->provider);
-    return e->codec == phi__azure_responses_codec() || phi__str_is(provider, "openai") ||
-           phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
+    return phi__codec_is(e->codec->names, PHI__LIT(PHI_PROTOCOL_AZURE_RESPONSES)) ||
+           phi__str_is(provider, "openai") || phi__str_is(provider, PHI_PROTOCOL_OPENAI_RESPONSES);
 }
 
 /* Models that do not reason refuse both fields, so one of a name that is not known gets them only
@@ -266,7 +265,7 @@ static bool phi__responses_openai(const phi__encoder *e) {
 static void phi__responses_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__responses_openai(e);
-    const char *effort = phi__chat_effort_name(e, openai);
+    const char *effort = phi__openai_effort_name(e, openai);
     if (!e->ask->model->reasoning || (openai && effort == NULL)) return;
     phi__buf_text(out, ",\"include\":[\"reasoning.encrypted_content\"]");
     if (effort == NULL) return;
@@ -335,7 +334,7 @@ static void phi__responses_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__responses_put_thinking(e);
-    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__chat_put_cache_key(e);
+    if ((ask->model->quirks & PHI_QUIRK_CACHE_KEY) != 0) phi__openai_put_cache_key(e);
     phi__responses_put_format(e);
     phi__responses_put_tools(e);
     if (!phi__render_blank(ask->system_prompt))
@@ -365,11 +364,49 @@ static void phi__responses_headers(phi__encoder *e, bool azure) {
     phi__encode_model_headers(e);
 }
 
+/* ---- the codecs ---- */
+
+static phi__id_rule phi__responses_id_rule(const phi_model *model) {
+    (void)model;
+    return PHI__ID_RESPONSES;
+}
+
+static const phi__codec_rules phi__responses_rules = {phi__responses_id_rule,
+                                                      phi__openai_strict_form,
+                                                      NULL,
+                                                      NULL,
+                                                      PHI__SCHEMA_IF_STRICT,
+                                                      NULL,
+                                                      NULL,
+                                                      NULL,
+                                                      0};
+
+#ifndef PHI_NO_OPENAI_RESPONSES
 static void phi__responses_address(phi__encoder *e) {
     phi__encode_url(e, "/v1", true, "/responses");
     phi__responses_headers(e, false);
 }
 
+PHI__FN const phi__codec *phi__openai_responses_codec(void) {
+    static const phi__codec codec = {PHI__NAMES_OPENAI_RESPONSES,
+                                     &phi__responses_rules,
+                                     sizeof(phi__responses_state),
+                                     phi__responses_head,
+                                     phi__responses_item,
+                                     phi__responses_tail,
+                                     phi__responses_address,
+                                     phi__responses_missing,
+                                     phi__responses_after_results,
+                                     phi__responses_event,
+                                     phi__responses_end,
+                                     phi__responses_whole,
+                                     NULL,
+                                     NULL};
+    return &codec;
+}
+#endif
+
+#ifndef PHI_NO_AZURE
 /* The base as given, but for what stands from "/deployments" on: there is nothing below it. */
 static void phi__azure_address(phi__encoder *e) {
     const phi__ask *ask = e->ask;
@@ -398,27 +435,9 @@ static void phi__azure_address(phi__encoder *e) {
     phi__responses_headers(e, true);
 }
 
-/* ---- the codecs ---- */
-
-PHI__FN const phi__codec *phi__openai_responses_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_RESPONSES,
-                                     sizeof(phi__responses_state),
-                                     phi__responses_head,
-                                     phi__responses_item,
-                                     phi__responses_tail,
-                                     phi__responses_address,
-                                     phi__responses_missing,
-                                     phi__responses_after_results,
-                                     phi__responses_event,
-                                     phi__responses_end,
-                                     phi__responses_whole,
-                                     false,
-                                     NULL};
-    return &codec;
-}
-
-PHI__FN const phi__codec *phi__azure_responses_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_AZURE_RESPONSES,
+PHI__FN const phi__codec *phi__azure_codec(void) {
+    static const phi__codec codec = {PHI__NAMES_AZURE,
+                                     &phi__responses_rules,
                                      sizeof(phi__responses_state),
                                      phi__responses_head,
                                      phi__responses_item,
@@ -429,7 +448,10 @@ PHI__FN const phi__codec *phi__azure_responses_codec(void) {
                                      phi__responses_event,
                                      phi__responses_end,
                                      phi__responses_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+#endif
+
+#endif

@@ -4,10 +4,12 @@
    no index: one that is of the last part's kind goes on with it, unless both are signed. Calls come
    whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's end.
    wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
-#include "wire/gemini_in.h"
+#include "codecs/gemini_in.h"
 
 #include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 #define PHI__GEM_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
@@ -428,3 +430,5 @@ PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
     }
     phi_arena_reset(&a->scratch, mark);
 }
+
+#endif

@@ -1,14 +1,10 @@
 /* bedrock_in.h - the codec of Amazon Bedrock's ConverseStream and its two halves. */
-#ifndef PHI_WIRE_BEDROCK_IN_H
-#define PHI_WIRE_BEDROCK_IN_H
+#ifndef PHI_CODECS_BEDROCK_IN_H
+#define PHI_CODECS_BEDROCK_IN_H
 
 #include "wire/codec_in.h"
 
 PHI__FN const phi__codec *phi__bedrock_codec(void);
-
-/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
-   has. */
-PHI__FN bool phi__bedrock_claude(const phi_model *model);
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__bedrock_state {

@@ -3,8 +3,8 @@
    Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
    x-amz-security-token: the request has to carry just these values. The path is encoded a second time
    for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
-#ifndef PHI_WIRE_SIGV4_IN_H
-#define PHI_WIRE_SIGV4_IN_H
+#ifndef PHI_CODECS_SIGV4_IN_H
+#define PHI_CODECS_SIGV4_IN_H
 
 #include "base/buf_in.h"
 #include "base/sha256_in.h"

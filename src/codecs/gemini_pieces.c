@@ -1,8 +1,10 @@
 /* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of one path
    joined. It does so only where it is asked to, which a host may do by a proxy of its own. */
-#include "wire/gemini_in.h"
+#include "codecs/gemini_in.h"
 
 #include "text/json_in.h"
+
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
 typedef struct phi__pieces {
     phi_arena *arena;
@@ -108,3 +110,5 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
         status = phi__pieces_add(&p, piece);
     return status == PHI_OK ? phi_json_write(arena, p.root, 0, out) : status;
 }
+
+#endif

@@ -3,11 +3,15 @@
    Each message is rendered whole and kept; what servers do differently are bits of the model's
    quirks, and those bits that change a message are part of the form it is kept under.
    wire.md parts 3 and 9. */
-#include "wire/openai_chat_in.h"
+#include "codecs/openai_chat_in.h"
 
-#include "wire/hash_in.h"
+#include "codecs/openai_in.h"
+#include "codecs/registry_in.h"
+#include "wire/format_in.h"
 #include "wire/render_in.h"
 #include "wire/strict_in.h"
+
+#ifndef PHI_NO_OPENAI_CHAT
 
 /* What a rendering depends on beside its message: bits of phi__rendered.form, above the quirks. */
 enum {
@@ -24,20 +28,22 @@ enum {
      PHI_QUIRK_EMPTY_CONTENT | PHI_QUIRK_ID_9 | PHI_QUIRK_THINKING_PARTS |                         \
      PHI_QUIRK_CACHE_CONTROL | PHI_QUIRK_NO_IMAGES)
 
+#define PHI__CHAT_OBJECT_LINE "Answer with one JSON object and nothing else."
 #define PHI__CHAT_MARK ",\"cache_control\":{\"type\":\"ephemeral\"}"
-#define PHI__CHAT_KEY_MOST 64 /* bytes of prompt_cache_key; wire.md part 3 */
 
 static bool phi__chat_quirk(const phi__encoder *e, uint32_t quirk) {
     return (e->ask->model->quirks & quirk) != 0;
 }
 
-static phi__id_rule phi__chat_id_rule(const phi__encoder *e) {
-    return phi__render_id_rule(e->ask->model);
+static phi__id_rule phi__chat_id_rule(const phi_model *model) {
+    return (model->quirks & PHI_QUIRK_ID_9) != 0 ? PHI__ID_9 : PHI__ID_40;
 }
 
-static bool phi__chat_thinks(const phi__encoder *e) {
-    return e->ask->model->reasoning && e->ask->thinking != PHI_THINKING_OFF;
+static bool phi__chat_asks_to_think(const phi__ask *ask) {
+    return ask->model->reasoning && ask->thinking != PHI_THINKING_OFF;
 }
+
+static bool phi__chat_thinks(const phi__encoder *e) { return phi__chat_asks_to_think(e->ask); }
 
 /* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature, and
    a forced call. */
@@ -66,28 +72,6 @@ static void phi__chat_image_part(phi__encoder *e, const phi_content *c) {
     phi__buf_text(out, "\"}}");
 }
 
-static bool phi__chat_is_text(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text);
-}
-
-/* The texts of a message as the inside of one JSON string, joined by line feeds; whether there was
-   any. Images that the model does not take are a line as well. */
-PHI__FN bool phi__chat_join_text(phi__encoder *e, const phi_message *m) {
-    bool any = false, omitted = false;
-    size_t i;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        bool stand_in = phi__render_omits(e, c);
-        if (phi__chat_is_text(c) || (stand_in && !omitted)) {
-            if (any) phi__buf_text(&e->scratch, "\\n");
-            phi__render_text(e, stand_in ? PHI__LIT(PHI__RENDER_NO_IMAGE) : c->text);
-            any = true;
-        }
-        omitted = stand_in;
-    }
-    return any;
-}
-
 static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
     bool omitted = false;
     size_t i;
@@ -95,7 +79,7 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
     for (i = 0; i < m->content_count; i++) {
         const phi_content *c = &m->content[i];
         bool is_image = phi__render_is_image(c);
-        if (phi__chat_is_text(c))
+        if (phi__openai_is_text(c))
             phi__chat_text_part(e, c->text);
         else if (is_image && !phi__render_omits(e, c))
             phi__chat_image_part(e, c);
@@ -110,14 +94,14 @@ static void phi__chat_parts(phi__encoder *e, const phi_message *m) {
 static void phi__chat_user(phi__encoder *e, const phi_message *m) {
     bool image = phi__render_sends_image(e, m), text = image || phi__render_omits_any(e, m);
     size_t i;
-    for (i = 0; i < m->content_count && !text; i++) text = phi__chat_is_text(&m->content[i]);
+    for (i = 0; i < m->content_count && !text; i++) text = phi__openai_is_text(&m->content[i]);
     if (!text) return;
     phi__buf_text(&e->scratch, "{\"role\":\"user\",\"content\":");
     if (phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) || image)
         phi__chat_parts(e, m);
     else {
         phi__buf_char(&e->scratch, '"');
-        (void)phi__chat_join_text(e, m);
+        (void)phi__openai_join_text(e, m);
         phi__buf_char(&e->scratch, '"');
     }
     phi__buf_char(&e->scratch, '}');
@@ -148,7 +132,7 @@ static bool phi__chat_thinking_parts(phi__encoder *e, const phi_message *m) {
             phi__buf_text(out, "{\"type\":\"thinking\",\"thinking\":[");
             phi__chat_text_part(e, c->text);
             phi__buf_text(out, "]}");
-        } else if (phi__chat_is_text(c))
+        } else if (phi__openai_is_text(c))
             phi__chat_text_part(e, c->text);
     }
     phi__buf_char(out, ']');
@@ -164,7 +148,7 @@ static void phi__chat_calls(phi__encoder *e, const phi_message *m) {
         if (!phi__chat_is_call(c)) continue;
         phi__buf_text(out, open ? ",{\"id\":" : ",\"tool_calls\":[{\"id\":");
         open = true;
-        phi__render_id(out, c->id, phi__chat_id_rule(e));
+        phi__render_id(out, c->id, phi__chat_id_rule(e->ask->model));
         phi__buf_text(out, ",\"type\":\"function\",\"function\":{\"name\":");
         phi__render_name(out, c->name, 64);
         phi__render_text_member(e, "arguments", phi__render_arguments(e, c->arguments));
@@ -229,7 +213,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
     bool text = false, calls = false;
     size_t i;
     for (i = 0; i < m->content_count; i++) {
-        text = text || phi__chat_is_text(&m->content[i]);
+        text = text || phi__openai_is_text(&m->content[i]);
         calls = calls || phi__chat_is_call(&m->content[i]);
     }
     if (!text && !calls) return;
@@ -238,7 +222,7 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
         /* written */
     } else if (text) {
         phi__buf_char(out, '"');
-        (void)phi__chat_join_text(e, m);
+        (void)phi__openai_join_text(e, m);
         phi__buf_char(out, '"');
     } else
         phi__buf_text(out, phi__chat_quirk(e, PHI_QUIRK_EMPTY_CONTENT) ? "\"\"" : "null");
@@ -252,14 +236,14 @@ static void phi__chat_assistant(phi__encoder *e, const phi_message *m, bool same
 static void phi__chat_result(phi__encoder *e, const phi_message *m) {
     phi__buf *out = &e->scratch;
     phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, m->tool_call_id, phi__chat_id_rule(e));
+    phi__render_id(out, m->tool_call_id, phi__chat_id_rule(e->ask->model));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
         phi__buf_text(out, ",\"name\":");
         phi__render_name(out, m->tool_name, 64);
     }
     phi__buf_text(out, ",\"content\":\"");
     if (m->is_error) phi__buf_text(out, "Error: ");
-    if (!phi__chat_join_text(e, m))
+    if (!phi__openai_join_text(e, m))
         phi__buf_text(out, phi__render_sends_image(e, m) ? "(see the image below)" : "(no output)");
     phi__buf_text(out, "\"}");
 }
@@ -287,7 +271,7 @@ static void phi__chat_before(phi__encoder *e, phi_role role) {
 }
 
 static uint32_t phi__chat_form(const phi__encoder *e) {
-    bool gif = phi__render_takes(e->ask->model, PHI__LIT("image/gif"));
+    bool gif = phi__render_takes(e->codec, e->ask->model, PHI__LIT("image/gif"));
     return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
 }
 
@@ -333,7 +317,7 @@ static void phi__chat_missing(phi__encoder *e, size_t item, size_t block) {
     phi__chat_before(e, PHI_ROLE_TOOL_RESULT);
     phi__buf_clear(out);
     phi__buf_text(out, "{\"role\":\"tool\",\"tool_call_id\":");
-    phi__render_id(out, call->id, phi__chat_id_rule(e));
+    phi__render_id(out, call->id, phi__chat_id_rule(e->ask->model));
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_NAME_IN_RESULT)) {
         phi__buf_text(out, ",\"name\":");
         phi__render_name(out, call->name, 64);
@@ -370,34 +354,6 @@ static void phi__chat_after_results(phi__encoder *e, size_t from, size_t to) {
 
 /* ---- around the messages ---- */
 
-/* What OpenAI's models call their levels; the first prefix that fits decides. Some cannot be kept
-   from thinking: they get their least. A model that no row names may know no such field at all, so
-   nothing is sent where it is not to think. wire.md part 3. */
-static const struct phi__chat_effort {
-    const char *prefix, *off, *minimal;
-} phi__chat_efforts[] = {
-    {"gpt-5-pro", "high", "high"}, {"gpt-5.", "none", "low"}, {"gpt-5", "minimal", "minimal"},
-    {"gpt-oss", "low", "low"},     {"o1", "low", "low"},      {"o3", "low", "low"},
-    {"o4", "low", "low"},          {"", NULL, "low"},
-};
-
-PHI__FN const char *phi__chat_effort_name(const phi__encoder *e, bool openai) {
-    phi_str id = phi_str_of(e->ask->model->id);
-    bool pro = openai && phi__str_starts(id, "gpt-5-pro");
-    size_t i = 0;
-    switch (e->ask->thinking) {
-    case PHI_THINKING_HIGH: return "high";
-    case PHI_THINKING_MEDIUM: return pro ? "high" : "medium";
-    case PHI_THINKING_LOW: return pro ? "high" : "low";
-    case PHI_THINKING_OFF:
-    case PHI_THINKING_MINIMAL: break;
-    }
-    if (!openai) return e->ask->thinking == PHI_THINKING_OFF ? NULL : "low";
-    while (!phi__str_starts(id, phi__chat_efforts[i].prefix)) i++;
-    return e->ask->thinking == PHI_THINKING_OFF ? phi__chat_efforts[i].off
-                                                : phi__chat_efforts[i].minimal;
-}
-
 static void phi__chat_put_switch(phi__encoder *e, const char *before, const char *on,
                                  const char *off, const char *after) {
     phi__buf_text(&e->scratch, before);
@@ -408,7 +364,7 @@ static void phi__chat_put_switch(phi__encoder *e, const char *before, const char
 static void phi__chat_put_thinking(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     bool openai = phi__str_is(phi_str_of(e->ask->model->provider), "openai");
-    const char *effort = phi__chat_effort_name(e, openai);
+    const char *effort = phi__openai_effort_name(e, openai);
     if (!e->ask->model->reasoning) return;
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT)) /* Groq's Qwen: on or off; wire.md part 3 */
         effort = phi__chat_thinks(e) ? "default" : "none";
@@ -439,18 +395,6 @@ static void phi__chat_put_thinking(phi__encoder *e) {
         phi__buf_text(out, ",\"prompt_mode\":\"reasoning\"");
     if (phi__chat_quirk(e, PHI_QUIRK_REASONING_FORMAT))
         phi__buf_text(out, ",\"reasoning_format\":\"parsed\"");
-}
-
-/* Servers take at most 64 bytes: a longer id is replaced by a hash of it. */
-PHI__FN void phi__chat_put_cache_key(phi__encoder *e) {
-    phi_str id = e->ask->session_id;
-    char hash[17];
-    if (id.len == 0 || e->ask->cache.mode == PHI_CACHE_DISABLED) return;
-    if (id.len > PHI__CHAT_KEY_MOST) {
-        phi__hash_hex(phi__hash(id, 3), hash);
-        id = phi__str(hash, 16);
-    }
-    phi__render_member(&e->scratch, "prompt_cache_key", id);
 }
 
 /* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM Studio
@@ -551,7 +495,7 @@ static void phi__chat_head(phi__encoder *e) {
         phi__json_put_double(out, ask->temperature);
     }
     phi__chat_put_thinking(e);
-    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__chat_put_cache_key(e);
+    if (phi__chat_quirk(e, PHI_QUIRK_CACHE_KEY)) phi__openai_put_cache_key(e);
     phi__chat_put_format(e);
     phi__chat_put_tools(e);
     phi__buf_text(out, ",\"messages\":[");
@@ -582,10 +526,62 @@ static void phi__chat_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
+/* ---- what is taken ---- */
+
+static phi__strict_form phi__chat_strict_form(const phi_model *model) {
+    return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__openai_strict_form(model)
+                                                         : PHI__STRICT_NONE;
+}
+
+static phi__format_way phi__chat_format_way(const phi__ask *ask) {
+    uint32_t quirks = ask->model->quirks;
+    if (ask->format.kind == PHI_FORMAT_JSON_SCHEMA && (quirks & PHI_QUIRK_NO_JSON_SCHEMA) != 0)
+        return PHI__FORMAT_BY_TOOL;
+    if (ask->tool_count > 0 && ask->tool_choice != PHI_TOOL_CHOICE_NONE &&
+        (quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        return PHI__FORMAT_BY_TOOL;
+    if ((quirks & PHI_QUIRK_ENABLE_THINKING) != 0 && phi__chat_asks_to_think(ask))
+        return PHI__FORMAT_BY_TOOL; /* Qwen refuses both at once */
+    return PHI__FORMAT_NATIVE;
+}
+
+static bool phi__chat_unforced(const phi__ask *ask) {
+    static const char *const auto_only[] = {"moonshot", "zai"}; /* know no choice but "auto" */
+    size_t i;
+    for (i = 0; i < PHI__COUNT(auto_only); i++)
+        if (phi__str_is(phi_str_of(ask->model->provider), auto_only[i])) return true;
+    return phi__chat_asks_to_think(ask);
+}
+
+/* Chat wants the word in a message. LM Studio knows only schemas. Tools that may not be called are
+   in the way of a format that must stand alone. */
+static phi_status phi__chat_format_fit(phi__ask *ask, phi_arena *arena) {
+    if (ask->tool_choice == PHI_TOOL_CHOICE_NONE &&
+        (ask->model->quirks & PHI_QUIRK_FORMAT_ALONE) != 0)
+        ask->tool_count = 0;
+    if (ask->format.kind != PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    if (phi__str_is(phi_str_of(ask->model->provider), "lm_studio")) {
+        ask->format.kind = PHI_FORMAT_JSON_SCHEMA;
+        ask->format.schema = "{\"type\":\"object\"}";
+    }
+    return phi__format_say(ask, arena, PHI__CHAT_OBJECT_LINE) ? PHI_OK : PHI_NO_MEMORY;
+}
+
 /* ---- the codec ---- */
 
+static const phi__codec_rules phi__chat_rules = {phi__chat_id_rule,
+                                                 phi__chat_strict_form,
+                                                 NULL,
+                                                 phi__chat_format_way,
+                                                 PHI__SCHEMA_IF_STRICT,
+                                                 phi__chat_format_fit,
+                                                 phi__chat_unforced,
+                                                 NULL,
+                                                 0};
+
 PHI__FN const phi__codec *phi__openai_chat_codec(void) {
-    static const phi__codec codec = {PHI_PROTOCOL_OPENAI_CHAT,
+    static const phi__codec codec = {PHI__NAMES_OPENAI_CHAT,
+                                     &phi__chat_rules,
                                      sizeof(phi__chat_state),
                                      phi__chat_head,
                                      phi__chat_item,
@@ -596,7 +592,9 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
                                      phi__chat_event,
                                      phi__chat_end,
                                      phi__chat_whole,
-                                     false,
+                                     NULL,
                                      NULL};
     return &codec;
 }
+
+#endif

@@ -1,0 +1,243 @@
+/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md part 2, as of
+   November 2026. */
+#include "codecs/claude_in.h"
+
+#include "wire/render_in.h"
+
+#if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
+
+#define PHI__CLAUDE_LEAST_ANSWER 1024u /* tokens left beside a thinking budget; wire.md part 2 */
+
+enum {
+    PHI__CLAUDE_SCHEMAS = 405,
+    PHI__CLAUDE_NO_PREFILL = 406
+}; /* the first versions; Anthropic's documentation */
+
+/* ---- the models ---- */
+
+typedef struct phi__claude_row {
+    const char *family; /* "" for all */
+    uint32_t from, to;  /* versions, both included */
+    phi__claude is;     /* version is filled in */
+} phi__claude_row;
+
+/* The first row that fits decides. */
+static const phi__claude_row phi__claude_rows[] = {
+    {"fable", 500, 999, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
+    {"opus", 505, 505, {0, true, true, true, PHI__CLAUDE_OFF_CANNOT, 128000}},
+    {"sonnet", 505, 505, {0, true, true, false, PHI__CLAUDE_OFF_BETWEEN, 128000}},
+    {"", 500, 9999, {0, true, true, false, PHI__CLAUDE_OFF_DISABLED, 128000}},
+    {"", 407, 499, {0, true, true, false, PHI__CLAUDE_OFF_OMIT, 128000}},
+    {"", 406, 406, {0, true, false, false, PHI__CLAUDE_OFF_OMIT, 128000}},
+    {"opus", 400, 401, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 32000}},
+    {"", 307, 405, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 64000}},
+    {"", 305, 306, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 8192}},
+    {"", 1, 304, {0, false, false, false, PHI__CLAUDE_OFF_OMIT, 4096}},
+};
+
+static bool phi__claude_digit(phi_str s, size_t at) {
+    return at < s.len && s.at[at] >= '0' && s.at[at] <= '9';
+}
+
+/* A number of one or two digits at *at, which moves on; a longer one is a date and no version. */
+static bool phi__claude_number(phi_str s, size_t *at, uint32_t *out) {
+    size_t i = *at;
+    uint32_t n = 0;
+    while (phi__claude_digit(s, i) && i - *at < 3) n = n * 10 + (uint32_t)(s.at[i++] - '0');
+    if (i == *at || i - *at > 2) return false;
+    *at = i;
+    *out = n;
+    return true;
+}
+
+/* The version in "4-6-20260101", "3-7-sonnet", "4.5" or "4". */
+static uint32_t phi__claude_version(phi_str s) {
+    uint32_t major = 0, minor = 0;
+    size_t at = 0;
+    if (!phi__claude_number(s, &at, &major)) return 0;
+    if (at < s.len && (s.at[at] == '-' || s.at[at] == '.')) {
+        at++;
+        if (!phi__claude_number(s, &at, &minor)) minor = 0;
+    }
+    return major * 100 + minor;
+}
+
+PHI__FN phi__claude phi__claude_of(phi_str id) {
+    phi__claude out;
+    phi_str rest, family;
+    size_t at = phi__str_find(id, 0, "claude-"), i;
+    uint32_t version;
+    memset(&out, 0, sizeof out);
+    if (at == SIZE_MAX) return out;
+    rest = phi__str(id.at + at + 7, id.len - at - 7);
+    family = rest;
+    if (phi__claude_digit(rest, 0)) { /* the old order: claude-3-7-sonnet */
+        version = phi__claude_version(rest);
+        family.len = 0;
+    } else {
+        size_t dash = phi__str_find(rest, 0, "-");
+        if (dash == SIZE_MAX) return out;
+        family.len = dash;
+        version = phi__claude_version(phi__str(rest.at + dash + 1, rest.len - dash - 1));
+    }
+    for (i = 0; version != 0 && i < PHI__COUNT(phi__claude_rows); i++) {
+        const phi__claude_row *row = &phi__claude_rows[i];
+        if (row->family[0] != '\0' && !phi__str_is(family, row->family)) continue;
+        if (version < row->from || version > row->to) continue;
+        out = row->is;
+        out.version = version;
+        return out;
+    }
+    return out;
+}
+
+/* ---- what is asked of one ---- */
+
+PHI__FN size_t phi__claude_last_sent(const phi_message *m) {
+    size_t i;
+    for (i = m->content_count; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (c->kind == PHI_CONTENT_TEXT && !phi__render_blank(c->text)) return i - 1;
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) return i - 1;
+    }
+    return SIZE_MAX;
+}
+
+static const char *phi__claude_effort(phi_thinking level) {
+    if (level == PHI_THINKING_HIGH) return "high";
+    return level == PHI_THINKING_MEDIUM ? "medium" : "low";
+}
+
+PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask) {
+    phi__claude_plan p;
+    uint32_t most;
+    memset(&p, 0, sizeof p);
+    p.claude = phi__claude_of(phi_str_of(ask->model->id));
+    p.adaptive = p.claude.adaptive || (ask->model->quirks & PHI_QUIRK_ADAPTIVE_THINKING) != 0;
+    p.max_tokens = ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens;
+    if (p.max_tokens == 0) p.max_tokens = 8192;
+    if (ask->model->reasoning) {
+        p.thinks = ask->thinking != PHI_THINKING_OFF || p.claude.off == PHI__CLAUDE_OFF_BETWEEN ||
+                   p.claude.off == PHI__CLAUDE_OFF_CANNOT;
+        if (!p.adaptive) p.budget = phi__render_budget(ask->thinking);
+    }
+    if (p.budget == 0) return p;
+    most = p.max_tokens > UINT32_MAX - p.budget ? UINT32_MAX : p.max_tokens + p.budget;
+    if (p.claude.most_output != 0 && most > p.claude.most_output)
+        most = p.claude.most_output > p.max_tokens ? p.claude.most_output : p.max_tokens;
+    p.max_tokens = most;
+    if (p.budget + PHI__CLAUDE_LEAST_ANSWER > most)
+        p.budget = most > PHI__CLAUDE_LEAST_ANSWER ? most - PHI__CLAUDE_LEAST_ANSWER : 0;
+    if (p.budget < 1024) { /* the least the API takes: then rather an answer */
+        p.budget = 0;
+        p.thinks = false;
+    }
+    return p;
+}
+
+/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
+   off. The message that made them has no thinking block to begin with. */
+static bool phi__claude_unthought(const phi__encoder *e) {
+    size_t at = e->ask->item_count, i, last = SIZE_MAX;
+    const phi_message *m = NULL;
+    bool thought = false, calls = false;
+    while (at > 0 && last == SIZE_MAX) {
+        m = e->ask->items[--at].message;
+        if (m->role == PHI_ROLE_ASSISTANT) last = phi__claude_last_sent(m);
+    }
+    /* Backwards: the first block that is sent decides. */
+    for (i = last == SIZE_MAX ? 0 : last + 1; i > 0; i--) {
+        const phi_content *c = &m->content[i - 1];
+        if (c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete) calls = true;
+        if (c->kind == PHI_CONTENT_THINKING)
+            thought = thought || (c->signature.len > 0 && phi__render_same_origin(e, at));
+        else if (c->kind != PHI_CONTENT_TEXT || !phi__render_blank(c->text))
+            thought = false;
+    }
+    return calls && !thought;
+}
+
+PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e) {
+    phi__claude_plan p = phi__claude_plan_of(e->ask);
+    phi__ask calm;
+    if (p.budget == 0 || !phi__claude_unthought(e)) return p;
+    calm = *e->ask;
+    calm.thinking = PHI_THINKING_OFF;
+    return phi__claude_plan_of(&calm);
+}
+
+/* Bedrock's GovCloud refuses the field; wire.md part 8. */
+static bool phi__claude_displays(const phi__encoder *e) {
+    phi_str url = phi_str_of(e->ask->model->base_url);
+    return phi__str_find(url, 0, "bedrock-runtime.us-gov-") == SIZE_MAX;
+}
+
+PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p) {
+    phi__buf *out = &e->scratch;
+    phi_thinking level = e->ask->thinking;
+    if (!e->ask->model->reasoning) return;
+    if (!p->adaptive) {
+        if (p->budget == 0) return;
+        phi__buf_text(out, ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
+        phi__buf_u64(out, p->budget);
+        phi__buf_char(out, '}');
+        return;
+    }
+    if (level != PHI_THINKING_OFF)
+        phi__buf_text(out, phi__claude_displays(e)
+                               ? ",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"
+                               : ",\"thinking\":{\"type\":\"adaptive\"}");
+    else if (p->claude.off == PHI__CLAUDE_OFF_DISABLED)
+        phi__buf_text(out, ",\"thinking\":{\"type\":\"disabled\"}");
+    else if (p->claude.off == PHI__CLAUDE_OFF_BETWEEN)
+        phi__buf_text(out, ",\"thinking\":{\"type\":\"between_tools\"}");
+}
+
+PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format) {
+    const phi_format *format = &e->ask->format;
+    phi_thinking level = e->ask->thinking;
+    phi__buf *out = &e->scratch;
+    bool effort = e->ask->model->reasoning && p->adaptive &&
+                  (level != PHI_THINKING_OFF || p->claude.off == PHI__CLAUDE_OFF_CANNOT);
+    with_format = with_format && format->kind == PHI_FORMAT_JSON_SCHEMA;
+    if (!effort && !with_format) return;
+    phi__buf_text(out, ",\"output_config\":{");
+    if (effort) phi__render_member(out, "effort", phi_str_of(phi__claude_effort(level)));
+    if (with_format) {
+        phi__json_put_key(out, PHI__LIT("format"));
+        phi__buf_text(out, "{\"type\":\"json_schema\",\"schema\":");
+        phi__encode_scratch(e);
+        phi__encode_piece(e, phi_str_of(format->schema));
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, '}');
+}
+
+/* ---- what one takes ---- */
+
+static uint32_t phi__claude_model(const phi_model *model) {
+    return phi__claude_of(phi_str_of(model->id)).version;
+}
+
+PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model) {
+    return phi__claude_model(model) >= PHI__CLAUDE_SCHEMAS ? PHI__STRICT_ANTHROPIC
+                                                           : PHI__STRICT_NONE;
+}
+
+PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask) {
+    if (ask->format.kind != PHI_FORMAT_JSON_SCHEMA ||
+        phi__claude_model(ask->model) < PHI__CLAUDE_SCHEMAS)
+        return PHI__FORMAT_BY_TOOL;
+    return PHI__FORMAT_NATIVE;
+}
+
+PHI__FN bool phi__claude_unforced(const phi__ask *ask) {
+    phi__claude_plan plan = phi__claude_plan_of(ask);
+    return plan.thinks || plan.claude.no_forced_tool;
+}
+
+PHI__FN bool phi__claude_user_last(const phi_model *model) {
+    return phi__claude_model(model) >= PHI__CLAUDE_NO_PREFILL;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* claude_in.h - what differs between Claude models, as data, and what follows of it: for Anthropic's own protocol
+   and for Bedrock's. */
+#ifndef PHI_CODECS_CLAUDE_IN_H
+#define PHI_CODECS_CLAUDE_IN_H
+
+#include "wire/codec_in.h"
+
+/* How thinking is kept away where it is not wanted. */
+typedef enum phi__claude_off {
+    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
+    PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
+    PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
+    PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
+} phi__claude_off;
+
+typedef struct phi__claude {
+    uint32_t version;    /* major * 100 + minor; 0: no Claude, or no known name */
+    bool adaptive;       /* thinking:{type:adaptive} and effort, not a budget */
+    bool no_temperature; /* refuses any but 1 */
+    bool no_forced_tool; /* refuses a tool_choice that forces a call */
+    phi__claude_off off;
+    uint32_t most_output; /* tokens that max_tokens may be raised to; 0: unknown */
+} phi__claude;
+
+/* By name, as Anthropic and those who resell it write them: "claude-opus-4-6",
+   "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
+PHI__FN phi__claude phi__claude_of(phi_str id);
+
+/* What is asked of a Claude model, resolved once; by whatever protocol. */
+typedef struct phi__claude_plan {
+    phi__claude claude;
+    bool adaptive, thinks;
+    uint32_t max_tokens, budget;
+} phi__claude_plan;
+
+PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
+/* The same for this very request: with a budget the API wants the message whose calls were just answered to
+   begin with thinking, and where that message has none, this one answer is asked for without. */
+PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
+/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
+   the answer's format is said there too. */
+PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
+PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
+
+/* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
+PHI__FN size_t phi__claude_last_sent(const phi_message *m);
+
+/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is the user's
+   from 4.6 on. */
+PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
+PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask);
+PHI__FN bool phi__claude_unforced(const phi__ask *ask);
+PHI__FN bool phi__claude_user_last(const phi_model *model);
+
+#endif

@@ -1,0 +1,19 @@
+/* openai_in.h - what OpenAI's two protocols share, Chat Completions and Responses. */
+#ifndef PHI_CODECS_OPENAI_IN_H
+#define PHI_CODECS_OPENAI_IN_H
+
+#include "wire/codec_in.h"
+
+/* A text that is sent: not blank. */
+PHI__FN bool phi__openai_is_text(const phi_content *c);
+/* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line feeds; whether
+   there was any. */
+PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
+/* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be sent. */
+PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
+/* "prompt_cache_key", where there is a session; into the scratch buffer. */
+PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
+/* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
+PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
+
+#endif

@@ -1,0 +1,34 @@
+/* registry_in.h - the protocols that this program speaks: the only place where they are known by their names.
+
+   A new one is a pair of files beside this one and a line in registry.c. The layer that makes runtimes hands the
+   table down, so that nothing below the agents names a codec. The top four bits of phi__rendered.form tell apart
+   what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
+#ifndef PHI_CODECS_REGISTRY_IN_H
+#define PHI_CODECS_REGISTRY_IN_H
+
+#include "wire/codec_in.h"
+
+/* The names of ours, for the table and for the codec itself: first that of configuration files, then those of
+   behaviours A. */
+#define PHI__NAMES_ANTHROPIC                                                                       \
+    { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
+#define PHI__NAMES_OPENAI_CHAT                                                                     \
+    { PHI_PROTOCOL_OPENAI_CHAT, "open_ai_completions", "openai" }
+#define PHI__NAMES_OPENAI_RESPONSES                                                                \
+    { PHI_PROTOCOL_OPENAI_RESPONSES, "open_ai_responses", NULL }
+#define PHI__NAMES_AZURE                                                                           \
+    { PHI_PROTOCOL_AZURE_RESPONSES, "azure_open_ai_responses", NULL }
+#define PHI__NAMES_GEMINI                                                                          \
+    { PHI_PROTOCOL_GOOGLE, "google", NULL }
+#define PHI__NAMES_VERTEX                                                                          \
+    { PHI_PROTOCOL_VERTEX, "vertex", NULL }
+#define PHI__NAMES_BEDROCK                                                                         \
+    { PHI_PROTOCOL_BEDROCK, "bedrock", NULL }
+
+/* The table; its last line has no codec. */
+PHI__FN const phi__codec_row *phi__codec_rows(void);
+PHI__FN const phi__codec *phi__codec_none(void); /* NULL: stands for one that was left out */
+/* The codec of a protocol by any of its names, or NULL. */
+PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
+
+#endif

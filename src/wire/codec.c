@@ -1,0 +1,54 @@
+/* codec.c - the table of protocols, and who minted a message. */
+#include "wire/codec_in.h"
+
+#include "wire/hash_in.h"
+
+enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
+
+PHI__FN bool phi__codec_is(const char *const names[PHI__CODEC_NAMES], phi_str protocol) {
+    size_t i;
+    for (i = 0; i < PHI__CODEC_NAMES && names[i] != NULL; i++)
+        if (phi__str_is_nocase(protocol, names[i])) return true;
+    return false;
+}
+
+PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_str protocol) {
+    for (; rows->codec != NULL; rows++)
+        if (phi__codec_is(rows->names, protocol)) return rows;
+    return NULL;
+}
+
+PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol) {
+    const phi__codec_row *row = phi__codec_row_of(rows, protocol);
+    return row != NULL ? row->codec() : NULL;
+}
+
+/* Names of protocols are the same in whatever case. */
+PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol) {
+    char name[PHI__CODEC_NAME_MOST];
+    uint64_t hash;
+    size_t i;
+    if (model.len == 0 || provider.len == 0 || protocol.len == 0) return 0;
+    for (i = 0; i < protocol.len && i < sizeof name; i++) {
+        char c = protocol.at[i];
+        name[i] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    }
+    hash = phi__hash(phi__str(name, i), protocol.len);
+    hash = phi__hash(provider, hash);
+    hash = phi__hash(model, hash);
+    return hash != 0 ? hash : 1;
+}
+
+PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
+                             uint64_t out[PHI__CODEC_NAMES]) {
+    size_t i;
+    for (i = 0; i < PHI__CODEC_NAMES; i++)
+        out[i] = phi__origin_of(model, provider, phi_str_of(codec->names[i]));
+}
+
+PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin) {
+    size_t i;
+    for (i = 0; i < PHI__CODEC_NAMES; i++)
+        if (origins[i] == origin) return origin != 0;
+    return false;
+}
