@@ -1,6 +1,6 @@
 # phi: what each target does is said by `make help`. Plain GNU make; everything goes to build/.
 
-PYTHON = /usr/bin/python3
+PYTHON = scripts/python.sh
 CC = gcc
 CLANG = clang
 V = asan
@@ -24,7 +24,7 @@ FLAGS_fuzz = -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,un
 CFLAGS = -std=c99 -D_GNU_SOURCE $(WARN) $(FLAGS_$(V))
 
 # The parts of the test suite that run again under valgrind and under the thread sanitizer. What takes many seconds there is
-# left to `make valgrind`, which `make soak` begins with.
+# left to `make valgrind`, which `make soak` begins with. Valgrind is Linux's.
 VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c \
     tests/agent/test_event_read.c tests/loop/test_attack_retry.c tests/loop/test_cancel_everywhere.c \
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
@@ -32,8 +32,8 @@ VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit
     tests/thread/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
 # A child of fork that ends without freeing anything has leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c
-VALGRIND_TESTS = $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \
-    tests/thread/% tests/loop/% tests/agent/%, $(TEST_SRC)))
+VALGRIND_TESTS = $(and $(filter Linux,$(shell uname -s)), $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \
+    tests/thread/% tests/loop/% tests/agent/%, $(TEST_SRC))))
 TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
 
 SRC := $(sort $(wildcard src/*/*.c))

@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "bench")
 INCLUDE = os.path.join(ROOT, "build", "include")
 SERVER = os.path.join(OUT, "stream_server")
-PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
+PYTHON = os.environ.get("PYTHON", "scripts/python.sh")
 MAKE = os.environ.get("MAKE", "make")
 C = ["gcc", "-std=c99", "-O2", "-D_GNU_SOURCE"]
 CPP = ["g++", "-std=c++17", "-O2"]

@@ -255,6 +255,13 @@ def job_mingw(std, header):
     return None
 
 
+def job_msvc(std, header):
+    """The declarations for the other ABI of Windows, whose own headers are not needed for that."""
+    path = source(tag("msvc", std, header) + ".c", includes([header]) + CALL)
+    run(compiler("clang", std) + ["--target=x86_64-pc-windows-msvc", "-fms-extensions", "-ffreestanding",
+                                  "-fsyntax-only", path])
+
+
 def job_profile(std, defines):
     command = compiler("gcc", std) + ["-D" + d for d in defines]
     link(tag("profile", std, *defines), command, includes(HEADERS, True),
@@ -398,6 +405,7 @@ def jobs():
             yield "PHI_STATIC", f"static {cc} {std}", job_static, (cc, std)
         for header in HEADERS:
             yield "mingw", f"mingw {std} {header}", job_mingw, (std, header)
+            yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
     for cc, std, level in LEVELS:
         yield "optimised", f"optimised {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
     for cc, level in itertools.product(COMPILERS, ("-O1", "-O2", "-O3", "-Os")):

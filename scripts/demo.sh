@@ -5,7 +5,7 @@
 set -eu
 
 cd "$(dirname "$0")/.."
-python=${PYTHON:-/usr/bin/python3}
+python=${PYTHON:-scripts/python.sh}
 make=${MAKE:-make}
 program=${QUICKSTART:-build/normal/examples/quickstart}
 directory=examples

@@ -1,24 +1,55 @@
 #!/bin/sh
-# Looks for what the named groups need (demo test check bench fuzz) and installs what is missing
-# through the system's package manager, saying so. Silent and quick when all is there.
+# Looks for what the named groups need (demo test check bench fuzz), by looking at the tools and headers
+# themselves. All there: silent, and no package manager is called. Else one line says what is missing and
+# what installs it: apt-get or brew; pip, into build/venv, for Python modules where that is not apt-get.
 set -eu
 
-missing=
-python=${PYTHON:-/usr/bin/python3}
+cd "$(dirname "$0")/.."
+python=${PYTHON:-scripts/python.sh}
 cc=${CC:-gcc}
+venv=build/venv
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# need PACKAGE CHECK...: notes the package when the check fails.
-need() {
-    package=$1
-    shift
-    "$@" >"$tmp/log" 2>&1 || case " $missing " in
-    *" $package "*) ;;
-    *) missing="$missing $package" ;;
+have() { command -v "$1"; }
+manager=none
+if have apt-get >/dev/null; then
+    manager=apt-get
+elif have brew >/dev/null; then
+    manager=brew
+fi
+linux() { [ "$(uname -s)" = Linux ]; }
+
+# add LIST NAME: a name that is not in the list yet.
+add() {
+    eval "list=\$$1"
+    case " $list " in
+    *" $2 "*) ;;
+    *) eval "$1=\"\$list $2\"" ;;
     esac
 }
-have() { command -v "$1"; }
+
+# need DEBIAN_PACKAGE BREW_FORMULA CHECK...: notes the package when the check fails.
+need() {
+    debian=$1
+    formula=$2
+    shift 2
+    "$@" >"$tmp/log" 2>&1 && return
+    if [ "$manager" = brew ]; then add packages "$formula"; else add packages "$debian"; fi
+}
+
+# need_module DEBIAN_PACKAGE MODULE. Debian's packages are those of its own Python alone.
+need_module() {
+    module "$2" >"$tmp/log" 2>&1 && return
+    if [ "$manager" = apt-get ] && [ -z "${PYTHON:-}" ] && [ ! -x "$venv/bin/python3" ]; then
+        add packages "$1"
+    else
+        add modules "$2"
+    fi
+}
+
+compiles() { echo 'int x;' | $cc -fsyntax-only -x c -; }
+sanitizes() { echo 'int main(void) { return 0; }' | $cc -fsanitize=address -x c - -o "$tmp/a"; }
 header() { echo "#include <$1>" | $cc -E -x c -; }
 module() { $python -I -c "import importlib.util as u, sys; sys.exit(u.find_spec('$1') is None)"; }
 wide32() {
@@ -28,87 +59,131 @@ wide32() {
 }
 fuzzer() { ls "$(clang -print-resource-dir)"/lib/*/libclang_rt.fuzzer*; }
 clang_major() { clang -dumpversion | sed 's/\..*//'; }
+runs_python() { $python -c ''; }
 
 needs_common() {
-    need gcc have gcc
-    need libc6-dev header stdlib.h
-    need make have make
-    need libcurl4-openssl-dev header curl/curl.h
-    need python3 have "$python"
+    case $cc in
+    *clang*) need clang llvm compiles ;;
+    *) need gcc gcc compiles ;;
+    esac
+    need libc6-dev gcc header stdlib.h
+    need make make have make
+    need libcurl4-openssl-dev curl header curl/curl.h
+    need python3 python3 runs_python
 }
 needs_demo() {
     needs_common
-    need python3-aiohttp module aiohttp
-    need ripgrep have rg
+    if runs_python 2>/dev/null; then need_module python3-aiohttp aiohttp; else add packages python3; fi
+    need ripgrep ripgrep have rg
 }
 needs_test() {
     needs_demo
-    need g++ have g++
-    need valgrind have valgrind
-    need openssl have openssl
-    need libsqlite3-dev header sqlite3.h
+    need g++ gcc have g++
+    if linux; then need valgrind valgrind have valgrind; fi
+    case $cc in
+    *clang*) if have clang >/dev/null; then need "libclang-rt-$(clang_major)-dev" llvm sanitizes; fi ;;
+    esac
+    need openssl openssl have openssl
+    need libsqlite3-dev sqlite header sqlite3.h
 }
 needs_check() {
     needs_common
-    need g++ have g++
-    need clang have clang
-    need clang-format have clang-format
-    need tcc have tcc
-    need gcc-multilib wide32
-    need g++-multilib wide32
-    need libsqlite3-dev header sqlite3.h
-    need gcc-mingw-w64-x86-64-posix have x86_64-w64-mingw32-gcc-posix
+    need g++ gcc have g++
+    need clang llvm have clang
+    need clang-format clang-format have clang-format
+    need tcc tcc have tcc
+    need gcc-multilib gcc wide32
+    need g++-multilib gcc wide32
+    need libsqlite3-dev sqlite header sqlite3.h
+    need gcc-mingw-w64-x86-64-posix mingw-w64 have x86_64-w64-mingw32-gcc-posix
 }
 needs_fuzz() {
     needs_common
-    need clang have clang
-    if have clang >/dev/null; then need "libclang-rt-$(clang_major)-dev" fuzzer; fi
+    need clang llvm have clang
+    if have clang >/dev/null; then need "libclang-rt-$(clang_major)-dev" llvm fuzzer; fi
 }
 needs_bench() {
-    need g++ have g++
-    need libcjson-dev header cjson/cJSON.h
-    need libjansson-dev header jansson.h
-    need libjson-c-dev header json-c/json.h
-    need rapidjson-dev test -e /usr/include/rapidjson/document.h
-    need libsimdjson-dev test -e /usr/include/simdjson.h
+    need g++ gcc have g++
+    need libcjson-dev cjson header cjson/cJSON.h
+    need libjansson-dev jansson header jansson.h
+    need libjson-c-dev json-c header json-c/json.h
+    need rapidjson-dev rapidjson test -e /usr/include/rapidjson/document.h
+    need libsimdjson-dev simdjson test -e /usr/include/simdjson.h
 }
 
-install() {
-    echo "phi: installing what is missing:$missing"
-    if ! have apt-get >/dev/null; then
-        echo "phi: this system has no apt-get; please install the equivalents of:$missing" >&2
-        echo "     (python3-aiohttp is the Python package aiohttp, for $python)" >&2
+# quietly COMMAND...: its output is shown where it fails.
+quietly() {
+    "$@" >"$tmp/log" 2>&1 || {
+        cat "$tmp/log" >&2
+        echo "phi: this failed: $*" >&2
         exit 1
-    fi
+    }
+}
+
+install_packages() {
+    case $manager in
+    brew)
+        # shellcheck disable=SC2086
+        quietly brew install --quiet $packages
+        return
+        ;;
+    none)
+        echo "phi: neither apt-get nor brew is here; please install the equivalents of:$packages" >&2
+        exit 1
+        ;;
+    esac
     sudo=
     if [ "$(id -u)" != 0 ]; then
         have sudo >/dev/null || {
-            echo "phi: neither root nor sudo; run as root: apt-get install$missing" >&2
+            echo "phi: neither root nor sudo; run as root: apt-get install$packages" >&2
             exit 1
         }
         sudo=sudo
     fi
-    $sudo apt-get update -qq
+    # Lists that cannot be renewed may do all the same.
+    $sudo apt-get update -qq >"$tmp/log" 2>&1 || cat "$tmp/log" >&2
     # shellcheck disable=SC2086
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+    quietly $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+        --no-install-recommends $packages
+}
+
+install_modules() {
+    if [ -n "${PYTHON:-}" ] && [ "$PYTHON" != scripts/python.sh ]; then
+        echo "phi: $PYTHON has no module$modules: install it there, or leave PYTHON unset" >&2
+        exit 1
+    fi
+    [ -x "$venv/bin/python3" ] || quietly "$python" -m venv "$venv"
+    # pip's own words may name the registry: shown where it fails alone.
+    # shellcheck disable=SC2086
+    quietly "$venv/bin/python3" -m pip install -q --disable-pip-version-check $modules
+}
+
+install() {
+    said=
+    [ -z "$packages" ] || said="$packages (by $manager)"
+    [ -z "$modules" ] || said="$said$modules (by pip, into $venv)"
+    echo "phi: installing what is missing:$said"
+    [ -z "$packages" ] || install_packages
+    [ -z "$modules" ] || install_modules
 }
 
 look() {
-    missing=
+    packages=
+    modules=
     for group in "$@"; do needs_"$group"; done
 }
 
 look "$@"
-[ -n "$missing" ] || exit 0
+[ -n "$packages$modules" ] || exit 0
 install
-before=$missing
+before=$packages$modules
 look "$@"
 # A tool that came in the first round may tell of another that is missing.
-if [ -n "$missing" ] && [ "$missing" != "$before" ]; then
+if [ -n "$packages$modules" ] && [ "$packages$modules" != "$before" ]; then
     install
     look "$@"
 fi
-[ -z "$missing" ] || {
-    echo "phi: still missing:$missing" >&2
+[ -z "$packages$modules" ] || {
+    echo "phi: still missing:$packages$modules" >&2
     exit 1
 }

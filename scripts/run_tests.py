@@ -107,6 +107,7 @@ def main():
     env.setdefault("ASAN_OPTIONS", "detect_stack_use_after_return=1:strict_string_checks=1")
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     env["PYTHONDONTWRITEBYTECODE"] = "1"
+    env.setdefault("PYTHON", sys.executable)  # for the mock server
     if args.valgrind:  # the seeds were all run under the sanitizers, twenty times as fast
         env.setdefault("PHI_SEEDS", "10")
     if args.build:
