@@ -45,7 +45,7 @@ CC = os.environ.get("CC", "gcc").split()
 FLAGS = ["-std=c99", "-D_GNU_SOURCE", "-w", "-fPIC", "-DPHI__FN=", "-DPHI__SEGMENT_BYTES=512",
          "-Isrc", "-Itests"]
 # The rooms whose tests are also shown a room's mutants.
-ROOMS = {"base": ["text"], "model": ["wire", "loop"], "thread": ["agent", "session"], "loop": ["agent"],
+ROOMS = {"base": ["text"], "model": ["wire", "loop"], "thread": ["agent", "session"], "loop": ["agent", "session"],
          "agent": ["loop", "session"], "session": ["agent"], "log": ["thread", "agent"],
          "history": ["thread", "agent"], "persist": ["thread", "agent", "session"],
          "features": ["loop", "agent"], "codecs": ["wire"], "record": ["session", "agent"]}
@@ -140,8 +140,9 @@ def mutants_of(name, text):
                 ends = closing(code, opens)
                 if word in ("if", "while"):
                     yield made(opens + 1, ends, f"!({text[opens + 1:ends]})", "negated")
-                    inner = re.match(r"\s*(return\b|continue;|break;|goto\b)", code[ends + 1:])
                     whole = statement_end(code, ends + 1)
+                    inner = re.search(r"^\s*(return\b|continue;|break;|goto\b)|"
+                                      r"[;}]\s*(return\b[^;{}]*;|continue;|break;)\s*\}$", code[ends + 1:whole])
                     if inner and not re.match(r"\s*else\b", code[whole:]) and \
                             not re.search(r"else\s*$", code[first:at]):
                         yield made(at, whole, ";", "removed")

@@ -696,6 +696,60 @@ TEST(playing_survives_every_failed_allocation) {
     cut(&recorded);
 }
 
+/* ---- a result that is lost behind an abort ---- */
+
+/* A call that waits is aborted behind so much else that its result is read a step later than the
+   abort, which passes it by: the result is on its way. It holds a secret, so that the recording
+   makes it anew, and finds no memory for that, or for something else. */
+static void abort_before_a_result_is_read(int n) {
+    static const char *const secrets[] = {"hunter2-hunter2", NULL};
+    phi_runtime_desc runtime_desc;
+    phi_agent_desc desc = rig_desc();
+    phi_tape_desc how;
+    phi_agent agent;
+    phi_tool tool;
+    text written;
+    rig *r;
+    int i;
+    memset(&runtime_desc, 0, sizeof runtime_desc);
+    memset(&how, 0, sizeof how);
+    memset(&written, 0, sizeof written);
+    how.allocator = test_allocator();
+    how.write_fn = write_tape;
+    how.user_data = &written;
+    how.secrets = secrets;
+    runtime_desc.tape = phi_tape_record(&how);
+    r = rig_new_with(&runtime_desc);
+    tool = rig_wait(r);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    for (i = 0; i < 300; i++) CHECK_EQ_INT(phi_steer(agent, "more"), PHI_OK);
+    rig_finish(r, 0, "the word is hunter2-hunter2");
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_step(r), 1);
+    CHECK_EQ_INT(rig_cancelled(r), 0);
+    test_alloc_fail_at(n);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    rig_free(r);
+    (void)phi_tape_end(runtime_desc.tape, NULL);
+    phi_tape_free(runtime_desc.tape);
+    drop(&written);
+}
+
+TEST(a_run_that_was_aborted_ends_also_where_the_result_on_its_way_is_lost) {
+    int n = 0;
+    do {
+        abort_before_a_result_is_read(n);
+        if (test_failures() > 0) printf("  allocation %d\n", n);
+    } while (test_alloc_tripped() && test_failures() == 0 && n++ < 1000);
+    test_alloc_fail_at(-1);
+    CHECK(n > 0);
+}
+
 TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same_log),
           TEST_ENTRY(tries_of_a_tool_that_failed_are_played_as_they_were),
           TEST_ENTRY(another_step_budget_gives_the_same_log),
@@ -712,4 +766,5 @@ TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same
           TEST_ENTRY(several_agents_are_played_with_the_same_budget_and_with_another),
           TEST_ENTRY(a_model_in_the_process_says_the_same_at_the_same_times),
           TEST_ENTRY(recording_survives_every_failed_allocation),
-          TEST_ENTRY(playing_survives_every_failed_allocation))
+          TEST_ENTRY(playing_survives_every_failed_allocation),
+          TEST_ENTRY(a_run_that_was_aborted_ends_also_where_the_result_on_its_way_is_lost))
