@@ -38505,11 +38505,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xb2c81319
+#if PHI__IMP_LOOP != 0xe161c7bb
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xb2c81319
+#define PHI__IMP_LOOP 0xe161c7bb
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -38590,8 +38590,8 @@ typedef enum phi__state {
     /* What a state may come to that is no state: states.c does what it asks for. No run is ever in
        one of these. */
     PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
-    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
+    PHI__RUN_ENDED,   /* the attempt has ended: its fault says how */
+    PHI__RUN_GIVE_UP, /* ... and its fault is for good */
     PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;
 
@@ -38615,11 +38615,64 @@ typedef enum phi__hooked {
 #define PHI_LOOP_ATTEMPT_IN_H
 
 
+typedef enum phi__body {
+    PHI__BODY_UNKNOWN, /* the head has not come */
+    PHI__BODY_STREAM,
+    PHI__BODY_WHOLE,
+    PHI__BODY_ERROR
+} phi__body;
+
+struct phi__xfer;
+
+/* What the attempts of a turn share, and the one that is under way. attempt.c, attempt_end.c,
+   model_call.c and provider.c touch it. */
+typedef struct phi__attempt {
+    /* what is asked */
+    phi__ask ask;
+    phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
+    bool refused;     /* the key was, and another is to be asked for */
+    bool fresh;       /* that was done already */
+    bool encoding;
+    phi__encoder encoder;
+    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
+    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
+    /* what is answered */
+    struct phi__xfer *transfer;
+    phi__reader reader; /* of the answer's body, where that is a stream */
+    void *decoder;      /* zeroed state of the codec, in the arena */
+    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
+    phi__body body;
+    bool told;  /* MESSAGE_START is out */
+    bool alive; /* something meaningful came since this was cleared */
+    bool lost;  /* an event found no memory */
+    phi__answer *answer;
+    /* how it has ended */
+    const phi_failure *fault; /* in the thread; NULL: its answer is whole */
+    phi_status fault_status;
+    uint32_t retries; /* of this turn's call so far */
+    uint32_t delay_ms;
+    uint64_t retry_at_us;
+} phi__attempt;
+
+PHI__FN void phi__attempt_init(phi__run *run);
+PHI__FN void phi__attempt_clear(phi__run *run); /* a turn begins */
+PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run);
+PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
+PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */
+PHI__FN bool phi__attempt_lost(const phi__run *run);
+/* It fails before it began: there is nothing to be retracted. */
+PHI__FN void phi__attempt_none(phi__run *run);
+/* What it has cost so far, before its answer comes to nothing. None: harmless. */
+PHI__FN void phi__attempt_charge(phi__run *run);
+PHI__FN void phi__attempt_detach(phi__run *run); /* nothing calls the run any more */
+
 /* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
    copied into the thread, without the secrets that the requests carried. */
 PHI__FN phi__state phi__attempt_whole(phi__run *run);
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status);
+/* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
+PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
 PHI__FN bool phi__attempt_tell_start(phi__run *run);
 PHI__FN bool phi__attempt_retract(phi__run *run);
@@ -38630,9 +38683,9 @@ PHI__FN void phi__attempt_drop(phi__run *run);
 PHI__FN void phi__attempt_abandon(phi__run *run);
 PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
-/* attempt_end.c: what becomes of one that has ended: run->fault, or NULL. */
+/* attempt_end.c: what becomes of one that has ended: the fault, or NULL. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
-/* The same where run->fault is for good, and there may be no attempt any more. */
+/* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_give_up(phi__run *run);
 
 #endif
@@ -38668,9 +38721,13 @@ PHI__FN void phi__capture_free(phi__run *run);
 #define PHI_LOOP_CHARGE_IN_H
 
 
+typedef struct phi__spent {
+    phi_usage usage, turn;
+    double cost;
+} phi__spent;
+
+PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
-/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
-PHI__FN void phi__charge_open(phi__run *run);
 
 #endif
 
@@ -38684,13 +38741,13 @@ PHI__FN void phi__charge_open(phi__run *run);
 
 struct phi__compacted;
 
-typedef struct phi__compacting {
+typedef struct phi__compactions {
     uint32_t count, idle; /* of this turn; those that gained nothing */
     /* What made the last one, in the thread; NULL: the view's size did. */
     const phi_failure *overflow;
     struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
     struct phi_compaction *told; /* the one that is under way, in the thread */
-} phi__compacting;
+} phi__compactions;
 
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
@@ -38744,6 +38801,17 @@ PHI__FN void phi__context_clear(phi__run *run);        /* they are to be asked a
 #define PHI_LOOP_DRAFT_IN_H
 
 
+/* What a run is of its log. */
+typedef struct phi__said {
+    /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
+       are none. */
+    phi__entry *prompts;
+    size_t prompt_count;
+    size_t first_message; /* of the run, in its lane's messages */
+    size_t message_count; /* of a run that has ended */
+    size_t told_messages; /* prompts whose events are out */
+} phi__said;
+
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
    parent empty: made, and the agent's last. On failure nothing changed. */
 typedef struct phi__run_order {
@@ -38792,12 +38860,18 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
 #define PHI_LOOP_FAIL_IN_H
 
 
+/* How often the limits of an agent and of its runtime have said no. */
+typedef struct phi__refusals {
+    uint64_t own, all;
+} phi__refusals;
+PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent);
+
 /* failure: in the thread, or static. */
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
 /* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
-PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
-                                                  uint64_t rt_refusals);
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
+                                                  const phi__refusals *since);
 
 #endif
 
@@ -38824,7 +38898,7 @@ typedef struct phi__fields {
 } phi__fields;
 
 /* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
-   Memory that is missing shows in run->lost. */
+   Memory that is missing shows in the attempt. */
 PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
 PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
 PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
@@ -38906,8 +38980,10 @@ typedef struct phi__inputs {
 } phi__inputs;
 
 typedef struct phi__polling {
-    bool on;      /* a poll is under way: it has looked into the queue */
-    uint32_t got; /* messages so far */
+    bool on;             /* a poll is under way: it has looked into the queue */
+    uint32_t got;        /* messages so far */
+    phi__inputs pending; /* polled, for the next turn */
+    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
@@ -38926,7 +39002,7 @@ PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, c
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
                                     size_t count);
-/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
+/* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
 /* What is pending goes back to where it came from; what was injected is told as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
@@ -38980,6 +39056,14 @@ PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
+
+/* What ends a run early, or has ended it. */
+typedef struct phi__early {
+    bool cancelled, over;
+    bool stopping;  /* ends when its turn is over */
+    bool starved;   /* something that was said to it found no memory */
+    phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
+} phi__early;
 
 /* The place of a run in the list. */
 typedef struct phi__ready {
@@ -39168,6 +39252,40 @@ struct phi_tape {
 
 #endif
 
+/* ---- src/loop/tool_round_in.h ---- */
+
+/* tool_round_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and
+   logged in that order. What becomes of them is in run_tools.c. */
+#ifndef PHI_LOOP_TOOL_ROUND_IN_H
+#define PHI_LOOP_TOOL_ROUND_IN_H
+
+
+struct phi__doom;
+
+typedef struct phi__round {
+    phi__toolcall *calls; /* in the turn's arena */
+    size_t count, next, told, running;
+    size_t polled; /* calls after which steering was looked for */
+    bool skipping; /* steering was found: what has not begun is skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
+    bool doomed;   /* a call repeated itself too often */
+    struct phi__doom *doom; /* of the run; NULL: no tool has been called yet */
+} phi__round;
+
+PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
+PHI__FN void phi__round_forget(phi__run *run); /* there was none */
+PHI__FN void phi__round_free(phi__run *run);   /* the run goes */
+PHI__FN bool phi__round_doomed(const phi__run *run);
+PHI__FN bool phi__round_follows(const phi__run *run); /* another turn, for its results */
+/* Calls that have begun and whose results are not in the log. */
+PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
+/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+PHI__FN bool phi__run_lay_calls(phi__run *run);
+PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__run_drop_tools(phi__run *run);
+
+#endif
+
 /* ---- src/loop/toolset_in.h ---- */
 
 /* toolset_in.h - a list of tools: an agent's, or those of one request. */
@@ -39192,6 +39310,39 @@ PHI__FN void phi__toolset_free(phi__toolset *set);
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
+
+#endif
+
+/* ---- src/loop/turns_in.h ---- */
+
+/* turns_in.h - the states of a run between its model calls and tools. */
+#ifndef PHI_LOOP_TURNS_IN_H
+#define PHI_LOOP_TURNS_IN_H
+
+
+typedef struct phi__turn {
+    uint32_t index;
+    phi_trigger trigger; /* of the run's first one */
+    bool open;           /* TURN_START is out */
+    bool steered;        /* its steering was looked for */
+    bool opened;         /* AGENT_START is out */
+    bool silent;         /* no AFTER_LOOP: the run was refused before it began */
+} phi__turn;
+
+PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_open(phi__run *run);
+PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_begin(phi__run *run);
+PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_end(phi__run *run);
+PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
+PHI__FN phi__state phi__turn_close(phi__run *run);
+PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
 
 #endif
 
@@ -39384,98 +39535,43 @@ typedef struct phi__wishes {
 
 /* ---- runs ---- */
 
-typedef enum phi__body {
-    PHI__BODY_UNKNOWN, /* the head has not come */
-    PHI__BODY_STREAM,
-    PHI__BODY_WHOLE,
-    PHI__BODY_ERROR
-} phi__body;
-
 struct phi__run {
     phi__agent *agent;
     phi__state state;
     phi__ready ready;
-    bool cancelled, over;
-    bool stopping;                  /* ends when its turn is over */
-    bool starved;                   /* something that was said to it found no memory */
-    bool opened;                    /* AGENT_START is out */
-    bool silent;                    /* no AFTER_LOOP: it was refused before it began */
-    bool has_room;                  /* forget.c has looked */
-    uint64_t refusals, rt_refusals; /* of the agent's and the runtime's limit, when it began */
-    phi_arena arena;                /* the turn's: the request, tool calls */
-    const phi_loop_info *info;      /* in the thread */
-    phi_str loop_id;                /* in the thread */
-    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
-    phi_trigger trigger; /* of its first turn */
-    uint32_t turn_index;
-    phi__capture capture;
-    bool turn_open;
+    phi__early end;
+    phi__turn turn;
+    bool has_room;             /* forget.c has looked */
+    phi__refusals refusals;    /* when it began */
+    phi_arena arena;           /* the turn's: the request, tool calls */
+    const phi_loop_info *info; /* in the thread */
+    phi_str loop_id;           /* in the thread */
     uint64_t started_us;
-    /* before it is in the log */
-    phi__entry
-        *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
-    size_t prompt_count;
+    phi__said said;
+    phi__capture capture;
     phi__decision decision;
     phi__filtering filter;
-    phi__inputs pending; /* polled, for the next turn */
     phi__polling poll;
-    bool steered;          /* the turn's steering was looked for */
+    bool compact_only;     /* of phi_compact: no turn follows */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     phi__pause pause;
-    phi_str abort_reason; /* of phi_abort_run, the agent's own; at NULL: none */
-    phi__timer timer;     /* of a pause or a delay */
-    phi__doom *doom;      /* NULL: no tool has been called yet */
-    bool doomed;          /* a call repeated itself too often */
-    size_t first_message; /* of the run, in its lane's messages */
-    size_t message_count; /* of a run that has ended */
-    size_t told_messages; /* prompts whose events are out */
-    phi_usage usage, turn_usage;
-    double cost;
+    phi__timer timer; /* of a pause or a delay */
+    phi__spent spent;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
     phi_status status;
     const phi_failure *failure; /* in the thread, or static */
-    /* the model call */
-    phi__ask ask;
-    phi__hosted hosted;
-    phi_model
-        *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
-    bool refused,
-        fresh; /* the key was refused, and another is to be asked for; that was done already */
     phi__listed listed;
     phi__shown shown;
-    phi__encoder encoder;
-    bool encoding;
-    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
-    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    uint32_t attempt;            /* retries of this turn's call so far */
-    uint32_t delay_ms;
-    uint64_t retry_at_us;
-    const phi_failure
-        *fault; /* of the attempt that has ended, in the thread; NULL: its answer is whole */
-    phi_status fault_status;
-    phi__compacting compacting;
-    bool compact_only; /* of phi_compact: no turn follows */
-    phi__xfer *transfer;
-    phi__reader reader; /* of the answer's body, where that is a stream */
-    void *decoder;      /* zeroed state of the codec, in the arena */
-    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
-    phi__body body;
-    bool answer_told; /* MESSAGE_START is out */
-    bool alive;       /* something meaningful came since this was cleared */
-    bool lost;        /* an event found no memory */
-    phi__answer *answer;
+    phi__compactions compacting;
+    phi__hosted hosted;
+    phi__attempt attempt;
     phi__fields fields;
     const phi_message *reply; /* the answer in the thread */
-    /* its tools */
-    phi__toolcall *calls;
-    size_t call_count, next_call, told_calls, running_calls;
-    size_t polled_calls; /* calls after which steering was looked for */
-    bool skipping;       /* steering was found: what has not begun is skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
+    phi__round tools;
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
     phi__wishes wishes;      /* what its tools want done when the turn is over */
 };
@@ -39736,21 +39832,6 @@ PHI__FN void phi__runs_advance(phi_runtime *rt);
 
 #endif
 
-/* ---- src/loop/tool_round_in.h ---- */
-
-/* tool_round_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and
-   logged in that order. What becomes of them is in run_tools.c. */
-#ifndef PHI_LOOP_TOOL_ROUND_IN_H
-#define PHI_LOOP_TOOL_ROUND_IN_H
-
-
-/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
-PHI__FN bool phi__run_lay_calls(phi__run *run);
-PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
-PHI__FN void phi__run_drop_tools(phi__run *run);
-
-#endif
-
 /* ---- src/loop/loop_in.h ---- */
 
 /* loop_in.h - what the files of the pump give each other: functions, by file, over the structures
@@ -39883,22 +39964,6 @@ PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
-
-/* turns.c: the states between model calls */
-PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_open(phi__run *run);
-PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_begin(phi__run *run);
-PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_end(phi__run *run);
-PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_close(phi__run *run);
-PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
 
 /* compactor.c: the host's own compactions. PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work;
    PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may
@@ -40208,52 +40273,88 @@ PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
    ended. */
 
 
+PHI__FN void phi__attempt_init(phi__run *run) {
+    phi__secret_init(&run->attempt.secrets, &run->arena);
+}
+
+PHI__FN void phi__attempt_clear(phi__run *run) {
+    run->attempt.refused = run->attempt.fresh = false;
+    run->attempt.retries = 0;
+}
+
+PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run) { return &run->attempt.ask; }
+
+PHI__FN phi__answer *phi__attempt_answer(const phi__run *run) { return run->attempt.answer; }
+
+PHI__FN void phi__attempt_lose(phi__run *run) { run->attempt.lost = true; }
+
+PHI__FN bool phi__attempt_lost(const phi__run *run) { return run->attempt.lost; }
+
+PHI__FN void phi__attempt_none(phi__run *run) { run->attempt.told = false; }
+
+PHI__FN void phi__attempt_detach(phi__run *run) {
+    phi__provider_close(run);
+    phi__xfer_close(run->attempt.transfer);
+    run->attempt.transfer = NULL;
+}
+
+PHI__FN void phi__attempt_charge(phi__run *run) {
+    phi_usage usage;
+    if (run->attempt.answer == NULL || !run->attempt.answer->live) return;
+    usage = run->attempt.answer->assembly.usage;
+    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
+    phi__charge(run, &usage);
+}
+
 PHI__FN void phi__run_rewind(phi__run *run) {
     phi__arena_rewind(&run->arena);
-    phi__secret_init(&run->secrets, &run->arena);
+    phi__secret_init(&run->attempt.secrets, &run->arena);
 }
 
 PHI__FN bool phi__attempt_tell_start(phi__run *run) {
     phi_event event;
-    if (run->answer_told) return true;
-    run->answer_told = true;
+    if (run->attempt.told) return true;
+    run->attempt.told = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+    return phi__answer_room(run->attempt.answer) &&
+           phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 PHI__FN bool phi__attempt_retract(phi__run *run) {
     phi_event event;
-    if (!run->answer_told) return true;
+    if (!run->attempt.told) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
-    return phi__answer_room(run->answer) && phi__emit(run->agent, &event, run->answer, 0);
+    return phi__answer_room(run->attempt.answer) &&
+           phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 PHI__FN void phi__attempt_drop(phi__run *run) {
-    if (run->encoding) phi__encoder_free(&run->encoder);
-    run->encoding = false;
-    if (run->answer == NULL) return; /* nothing was opened */
+    if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
+    run->attempt.encoding = false;
+    if (run->attempt.answer == NULL) return; /* nothing was opened */
     phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
-    phi__reader_free(&run->reader);
-    phi__buf_free(&run->collected);
-    phi__answer_settle(run->answer, run->reply);
-    phi__answer_drop(run->answer);
-    run->answer = NULL;
+    phi__xfer_close(run->attempt.transfer);
+    run->attempt.transfer = NULL;
+    phi__reader_free(&run->attempt.reader);
+    phi__buf_free(&run->attempt.collected);
+    phi__answer_settle(run->attempt.answer, run->reply);
+    phi__answer_drop(run->attempt.answer);
+    run->attempt.answer = NULL;
 }
 
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 PHI__FN void phi__attempt_abandon(phi__run *run) {
-    phi__charge_open(run);
+    phi__attempt_charge(run);
     phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
-    phi__reader_free(&run->reader);
-    phi__buf_free(&run->collected);
-    phi__answer_drop(run->answer); /* not settled: events that were not popped still show it */
-    run->answer = NULL;
+    phi__xfer_close(run->attempt.transfer);
+    run->attempt.transfer = NULL;
+    phi__reader_free(&run->attempt.reader);
+    phi__buf_free(&run->attempt.collected);
+    phi__answer_drop(
+        run->attempt.answer); /* not settled: events that were not popped still show it */
+    run->attempt.answer = NULL;
 }
 
 /* Copied, without control characters and without the secrets that the requests carried. */
@@ -40262,7 +40363,7 @@ static bool phi__attempt_keep_words(phi__run *run, phi_arena *arena, phi_str wor
     if (!phi__arena_str(arena, words, out)) return false;
     at = (char *)(uintptr_t)out->at;
     out->len = phi__words_clean(at, out->len);
-    (void)phi__secret_hide(&run->secrets, at, out->len, PHI__SECRET_WORDS);
+    (void)phi__secret_hide(&run->attempt.secrets, at, out->len, PHI__SECRET_WORDS);
     at[out->len] = '\0';
     return true;
 }
@@ -40282,14 +40383,20 @@ static const phi_failure *phi__attempt_keep_failure(phi__run *run, const phi_fai
 
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status) {
-    run->fault = phi__attempt_keep_failure(run, failure);
-    run->fault_status = status;
-    return run->fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
+    run->attempt.fault = phi__attempt_keep_failure(run, failure);
+    run->attempt.fault_status = status;
+    return run->attempt.fault != NULL ? PHI__RUN_ENDED : PHI__RUN_LOST;
 }
 
 PHI__FN phi__state phi__attempt_whole(phi__run *run) {
-    run->fault = NULL;
+    run->attempt.fault = NULL;
     return PHI__RUN_ENDED;
+}
+
+PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure) {
+    run->attempt.fault = failure;
+    run->attempt.fault_status = phi__failure_status(failure);
+    return PHI__RUN_GIVE_UP;
 }
 
 /* ---- src/loop/attempt_end.c ---- */
@@ -40331,7 +40438,7 @@ static void phi__attempt_words(const phi_failure *failure, char *out, size_t siz
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
 static bool phi__attempt_unique_ids(phi__run *run) {
-    phi__answer *answer = run->answer;
+    phi__answer *answer = run->attempt.answer;
     size_t i;
     for (i = 0; i < answer->assembly.count; i++) {
         phi_content *block = &answer->content[i];
@@ -40355,9 +40462,9 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->answer)) return NULL;
-    run->answer->viewed = false;
-    message = *phi__answer_message(run->answer);
+    if (!phi__answer_room(run->attempt.answer)) return NULL;
+    run->attempt.answer->viewed = false;
+    message = *phi__answer_message(run->attempt.answer);
     message.model = phi_str_of(agent->model.id);
     message.provider = phi_str_of(agent->model.provider);
     message.protocol = phi_str_of(agent->model.protocol);
@@ -40374,7 +40481,7 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
         empty.text = phi__str("", 0);
         message.content = &empty;
         message.content_count = 1;
-        if (failure != NULL && !run->answer->assembly.started)
+        if (failure != NULL && !run->attempt.answer->assembly.started)
             message.provider = phi_str_of("unknown");
     }
     phi__run_stamp(run, &message);
@@ -40393,10 +40500,10 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
+    entry.turn_index = run->turn.index;
     entry.message = kept;
     if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->answer, kept);
+    phi__answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
@@ -40425,14 +40532,15 @@ static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
-                   (unsigned)run->attempt, most, (double)run->delay_ms / 1000.0, words);
+                   (unsigned)run->attempt.retries, most, (double)run->attempt.delay_ms / 1000.0,
+                   words);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRY;
     event.failure = failure;
     event.status = phi__failure_status(failure);
-    event.attempt = run->attempt;
+    event.attempt = run->attempt.retries;
     event.attempts = attempts;
-    event.delay_ms = run->delay_ms;
+    event.delay_ms = run->attempt.delay_ms;
     event.text = phi_str_of(line);
     return phi__emit(run->agent, &event, NULL, 0);
 }
@@ -40441,11 +40549,11 @@ static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
 static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
     bool told;
-    run->attempt++;
-    run->retry_at_us = now + (uint64_t)run->delay_ms * 1000;
+    run->attempt.retries++;
+    run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
     told = phi__attempt_retract(run) && phi__attempt_tell_retry(run, failure);
     phi__attempt_abandon(run);
-    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return PHI__RUN_LOST;
+    if (!told || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
@@ -40459,21 +40567,23 @@ static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failur
 /* Another key, once a turn. */
 static phi__state phi__attempt_refused(phi__run *run) {
     bool told = phi__attempt_retract(run);
-    run->refused = run->fresh = true;
+    run->attempt.refused = run->attempt.fresh = true;
     phi__attempt_abandon(run);
     return told ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- for good ---- */
 
-static bool phi__attempt_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
+static bool phi__attempt_wanted(const phi__run *run) {
+    return !run->end.cancelled && !run->end.stopping;
+}
 
 /* Logs the answer, whole or not, and counts it. */
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     bool told = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
-    run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
-    phi__charge(run, &run->turn_usage);
+    run->spent.turn = run->reply->usage; /* it is in the log, so it counts */
+    phi__charge(run, &run->spent.turn);
     if (!told) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
@@ -40481,36 +40591,37 @@ static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
 }
 
 PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
-    const phi_failure *failure = run->fault;
-    if (run->answer == NULL) { /* the attempt was let go of */
-        run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
-        if (run->answer == NULL) return PHI__RUN_LOST;
-        phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
-                         run->agent->max_event_bytes);
-        phi__buf_init(&run->collected, &run->agent->memory);
-        run->answer_told = false;
+    const phi_failure *failure = run->attempt.fault;
+    if (run->attempt.answer == NULL) { /* the attempt was let go of */
+        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->model);
+        if (run->attempt.answer == NULL) return PHI__RUN_LOST;
+        phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
+                         &run->attempt.answer->assembly, run->agent->max_event_bytes);
+        phi__buf_init(&run->attempt.collected, &run->agent->memory);
+        run->attempt.told = false;
     }
     if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
     }
-    return phi__run_fail(run, failure, run->fault_status);
+    return phi__run_fail(run, failure, run->attempt.fault_status);
 }
 
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
-    const phi_failure *failure = run->fault;
+    const phi_failure *failure = run->attempt.fault;
     if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
         return phi__attempt_overflow(run, failure);
-    if (failure->kind == PHI_FAILURE_AUTH && run->fault_status != PHI_DENIED && !run->fresh &&
-        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__attempt_wanted(run))
+    if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
+        !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
+        phi__attempt_wanted(run))
         return phi__attempt_refused(run);
     if (phi__attempt_wanted(run) &&
-        phi__retry_wanted(&run->agent->retry, failure, run->attempt + 1, phi__attempt_random(run),
-                          &run->delay_ms) &&
-        phi__limit_leaves(run, run->delay_ms))
+        phi__retry_wanted(&run->agent->retry, failure, run->attempt.retries + 1,
+                          phi__attempt_random(run), &run->attempt.delay_ms) &&
+        phi__limit_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);
     return phi__attempt_give_up(run);
 }
@@ -40845,7 +40956,7 @@ static void phi__call_clear_timers(phi__toolcall *call) {
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
-    if (call->begun && call->slot != NULL) call->run->running_calls--;
+    if (call->begun && call->slot != NULL) call->run->tools.running--;
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -41173,7 +41284,7 @@ static void phi__call_start_again(phi__toolcall *call) {
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
-    if (tool == NULL || call->tries >= tool->retries || call->run->cancelled ||
+    if (tool == NULL || call->tries >= tool->retries || call->run->end.cancelled ||
         call->run->agent->slot == NULL)
         return false;
     call->timer.fire = phi__call_again;
@@ -41468,15 +41579,16 @@ static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__i
 }
 
 static void phi__capture_origins(const phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
     const phi_message *last = NULL;
     size_t i, index = 0;
-    for (i = 0; i < run->ask.item_count; i++) {
-        const phi_message *message = run->ask.items[i].message;
+    for (i = 0; i < ask->item_count; i++) {
+        const phi_message *message = ask->items[i].message;
         bool same = last != NULL && last->turn_index == message->turn_index &&
                     phi_str_equal(last->loop_id, message->loop_id);
         if (message->role == PHI_ROLE_EXTENSION) continue;
         index = same ? index + 1 : 0;
-        phi__capture_origin(run, out, &run->ask.items[i], index);
+        phi__capture_origin(run, out, &ask->items[i], index);
         last = message;
     }
 }
@@ -41484,18 +41596,20 @@ static void phi__capture_origins(const phi__run *run, phi__buf *out) {
 /* ---- the request ---- */
 
 static void phi__capture_messages(phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
     size_t i;
-    for (i = 0; i < run->ask.item_count; i++) {
-        if (run->ask.items[i].message->role == PHI_ROLE_EXTENSION) continue;
+    for (i = 0; i < ask->item_count; i++) {
+        if (ask->items[i].message->role == PHI_ROLE_EXTENSION) continue;
         phi__json_put_comma(out);
-        phi__message_put(out, run->ask.items[i].message, &run->arena);
+        phi__message_put(out, ask->items[i].message, &run->arena);
     }
 }
 
 static void phi__capture_tools(phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
     size_t i;
-    for (i = 0; i < run->ask.tool_count; i++) {
-        const phi__tool_view *tool = &run->ask.tools[i];
+    for (i = 0; i < ask->tool_count; i++) {
+        const phi__tool_view *tool = &ask->tools[i];
         phi__json_put_comma(out);
         phi__buf_text(out, "{\"name\":");
         phi__json_put_str(out, tool->name);
@@ -41527,7 +41641,7 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
 
 static void phi__capture_settings(phi__run *run, phi__buf *out) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = phi__attempt_ask(run);
     size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
     phi__buf_text(out, ",\"model_id\":");
     phi__json_put_str(out, phi_str_of(ask->model->id));
@@ -41547,10 +41661,10 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->capture_requests || run->capture.told > run->turn_index) return true;
+    if (!run->agent->capture_requests || run->capture.told > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
-    phi__json_put_str(&out, run->ask.system_prompt);
+    phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
     phi__capture_messages(run, &out);
     phi__buf_text(&out, "],\"provenance\":[");
@@ -41565,7 +41679,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     event.text = phi__buf_str(&out);
     told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) run->capture.told = run->turn_index + 1;
+    if (told) run->capture.told = run->turn.index + 1;
     return told;
 }
 
@@ -41574,7 +41688,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
 /* charge.c - what attempts cost: the run, its agent, those above it, and their budgets. */
 
 
-static uint64_t phi__charge_tokens(const phi_usage *usage) {
+PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
@@ -41590,23 +41704,15 @@ static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage,
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->model.cost, usage);
-    phi_usage_add(&run->usage, usage);
+    phi_usage_add(&run->spent.usage, usage);
     phi_usage_add(&agent->usage, usage);
     phi_usage_add(&agent->run_usage, usage);
     phi__caching_answered(agent, usage);
-    run->cost += cost;
+    run->spent.cost += cost;
     agent->cost += cost;
     agent->run_cost += cost;
     phi__charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
-}
-
-PHI__FN void phi__charge_open(phi__run *run) {
-    phi_usage usage;
-    if (run->answer == NULL || !run->answer->live) return;
-    usage = run->answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
-    phi__charge(run, &usage);
 }
 
 /* ---- src/loop/compaction.c ---- */
@@ -41768,9 +41874,7 @@ static phi__state phi__compaction_next(const phi__run *run) {
 static phi__state phi__compaction_refused(phi__run *run) {
     run->compacting.plan = NULL;
     if (run->compacting.overflow == NULL) return phi__compaction_next(run);
-    run->fault = run->compacting.overflow;
-    run->fault_status = phi__failure_status(run->fault);
-    return PHI__RUN_GIVE_UP;
+    return phi__attempt_refuse(run, run->compacting.overflow);
 }
 
 static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
@@ -41804,7 +41908,7 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     size_t removed = 0;
     bool planned = phi__agent_tokens(run->agent) < before;
     if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
-                              run->turn_index, &removed))
+                              run->turn.index, &removed))
         return false;
     if (removed == 0 && !planned) run->compacting.idle++;
     return true;
@@ -41814,12 +41918,12 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
-                                            run->turn_index, NULL, NULL, 0);
+                                            run->turn.index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
     if (status != PHI_OK || run->compacting.plan == NULL) return status;
     return phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
-                               run->turn_index, NULL, NULL, 0);
+                               run->turn.index, NULL, NULL, 0);
 }
 
 static bool phi__compaction_apply(phi__run *run) {
@@ -41866,7 +41970,7 @@ static phi__state phi__compaction_do(phi__run *run) {
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
     phi__hooked hooked;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
@@ -42184,7 +42288,7 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
                                    phi__state next, bool *wait) {
     phi_hook hook;
     phi__hooked hooked;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
@@ -42231,7 +42335,7 @@ PHI__FN bool phi__context_pin(phi__run *run) {
 
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
     phi__state next;
-    if (!run->cancelled && !phi__run_show(run, &next)) return next;
+    if (!run->end.cancelled && !phi__run_show(run, &next)) return next;
     return phi__context_ask(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, PHI__RUN_CONVERT,
                             wait);
 }
@@ -42469,8 +42573,8 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
         if (entries[i + 1].message == NULL) return false;
     }
     *first = entries;
-    run->prompts = n > 0 ? entries + 1 : NULL;
-    run->prompt_count = n;
+    run->said.prompts = n > 0 ? entries + 1 : NULL;
+    run->said.prompt_count = n;
     return true;
 }
 
@@ -42501,7 +42605,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__draft_remember(run)) {
         phi__thread_attach(thread, first, 1);
-        run->first_message = run->told_messages = thread->messages.count;
+        run->said.first_message = run->said.told_messages = thread->messages.count;
         return true;
     }
     if (named && order->loop_id.len == 0)
@@ -42517,7 +42621,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi__thread *before) {
     phi__thread *thread = run->agent->thread;
-    size_t n = run->prompt_count, i;
+    size_t n = run->said.prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
@@ -42526,9 +42630,9 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     entries[0] = *before->loops.started;
     entries[0].of.loop = info;
     for (i = 0; i < n; i++) {
-        phi_message message = *run->prompts[i].message;
+        phi_message message = *run->said.prompts[i].message;
         message.loop_id = info->loop_id;
-        entries[i + 1] = run->prompts[i];
+        entries[i + 1] = run->said.prompts[i];
         entries[i + 1].of.rendered = NULL;
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return NULL;
@@ -42550,10 +42654,10 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     if (entries == NULL) return false;
     run->info = info;
     run->loop_id = info->loop_id;
-    if (run->prompts != NULL) run->prompts = entries + 1;
+    if (run->said.prompts != NULL) run->said.prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
     phi__thread_attach(thread, entries, 1);
-    run->first_message = run->told_messages = thread->messages.count;
+    run->said.first_message = run->said.told_messages = thread->messages.count;
     return true;
 }
 
@@ -42758,7 +42862,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     event->timestamp_ms =
         agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
     if (event->loop_id.at == NULL && agent->run != NULL) event->loop_id = agent->run->loop_id;
-    if (agent->run != NULL) event->turn_index = agent->run->turn_index;
+    if (agent->run != NULL) event->turn_index = agent->run->turn.index;
     phi__events_join(agent, record);
     phi__events_link(&events->queued, record);
 }
@@ -42975,8 +43079,8 @@ static const phi_failure phi__run_out_of_memory = {
 /* Every run that is told of has a beginning, also one that fails before it. */
 static void phi__run_tell_start(phi__run *run) {
     phi_event event;
-    if (run->opened) return;
-    run->opened = true;
+    if (run->turn.opened) return;
+    run->turn.opened = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
@@ -42997,13 +43101,20 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     return PHI__RUN_FAILED;
 }
 
+PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
+    phi__refusals now;
+    now.own = agent->memory.refusals;
+    now.all = agent->rt->memory.refusals;
+    return now;
+}
+
 /* The limit that kept memory from an agent: its own or the runtime's, where they said no since
    then; NULL: neither. It outlives the log that it is put into. */
-PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
-                                                  uint64_t rt_refusals) {
-    if (agent->thread == &agent->own && agent->memory.refusals > refusals)
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
+                                                  const phi__refusals *since) {
+    if (agent->thread == &agent->own && agent->memory.refusals > since->own)
         return &agent->at_limit->failure;
-    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->at_limit.failure : NULL;
+    return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
@@ -43019,12 +43130,12 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
-    phi__charge_open(run);
+    phi__attempt_charge(run);
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
     run->reply = NULL;
-    run->call_count = 0;
-    why = phi__run_limit_failure(run->agent, run->refusals, run->rt_refusals);
+    phi__round_forget(run);
+    why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
     run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
@@ -43041,8 +43152,8 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
    What is told here is told between two slices of the answer, never from inside a decoder. */
 
 static phi_str phi__fields_id(const phi__run *run, size_t block) {
-    if (run->answer != NULL && run->answer->live)
-        return phi__buf_str(&run->answer->assembly.drafts[block].id);
+    if (phi__attempt_answer(run) != NULL && phi__attempt_answer(run)->live)
+        return phi__buf_str(&phi__attempt_answer(run)->assembly.drafts[block].id);
     return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
 }
 
@@ -43070,7 +43181,7 @@ static bool phi__fields_take_back(phi__run *run, phi__told *told) {
 
 /* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     const phi__draft *draft = &assembly->drafts[block];
     const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
@@ -43079,9 +43190,9 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* What is told of a block; NULL: nothing, or there is no memory (run->lost). */
+/* What is told of a block; NULL: nothing, or there is no memory. */
 static phi__told *phi__fields_of(phi__run *run, size_t block) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
     const phi_tool *tool;
     phi__told *told;
@@ -43093,7 +43204,7 @@ static phi__told *phi__fields_of(phi__run *run, size_t block) {
         told = (phi__told *)phi__grow(memory, run->fields.told, &run->fields.cap, block + 1,
                                       sizeof *told);
         if (told == NULL) {
-            run->lost = true;
+            phi__attempt_lose(run);
             return NULL;
         }
         memset(told + run->fields.count, 0, (block + 1 - run->fields.count) * sizeof *told);
@@ -43109,7 +43220,7 @@ static phi__told *phi__fields_of(phi__run *run, size_t block) {
 
 /* What has arrived of one block. False: the agent is gone. */
 static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_field field;
     if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
         told->rewrites = assembly->drafts[block].rewrites;
@@ -43117,10 +43228,10 @@ static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
         if (!phi__fields_take_back(run, told)) return false;
     }
     memset(&field, 0, sizeof field);
-    while (!run->cancelled) {
+    while (!run->end.cancelled) {
         phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
         int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
-        if (got == PHI_NO_MEMORY) run->lost = true;
+        if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
         if (got <= 0) return true;
         told->told = true;
         if (!phi__fields_call(run, told, &field)) return false;
@@ -43129,14 +43240,15 @@ static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
 }
 
 PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
     if (!phi__agent_has_tools(run->agent)->has_fields) return true;
-    if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
+    if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
+        return true;
     for (i = whole ? 0 : run->fields.from; i < assembly->count; i++) {
         phi__told *told = phi__fields_of(run, i);
         if (told != NULL && !phi__fields_block(run, told, i)) return false;
-        if (run->lost || run->cancelled) return true;
+        if (phi__attempt_lost(run) || run->end.cancelled) return true;
         if (i == run->fields.from && !assembly->drafts[i].open) run->fields.from++;
     }
     return true;
@@ -43279,10 +43391,11 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi__hooked hooked;
     size_t i;
-    if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!phi__filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
     if (!run->filter.on) {
         run->filter.on = true;
-        for (i = 0; i < run->prompt_count; i++) phi__filter_add(run, run->prompts[i].message);
+        for (i = 0; i < run->said.prompt_count; i++)
+            phi__filter_add(run, run->said.prompts[i].message);
     }
     hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
@@ -43291,7 +43404,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
          !phi__filter_tell_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
-        phi__entry *last = &run->prompts[run->prompt_count - 1];
+        phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
         phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
         phi_content *content = phi__filter_warned(run, last->message, arena);
         if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
@@ -43307,7 +43420,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
 /* Takes the first one that was not asked about out of the list. */
 static void phi__filter_remove(phi__run *run, phi__input *input) {
     phi__inputs gone, rest;
-    phi__input *each = run->pending.head, *next;
+    phi__input *each = run->poll.pending.head, *next;
     memset(&gone, 0, sizeof gone);
     memset(&rest, 0, sizeof rest);
     for (; each != NULL; each = next) {
@@ -43321,7 +43434,7 @@ static void phi__filter_remove(phi__run *run, phi__input *input) {
         to->tail = each;
         to->count++;
     }
-    run->pending = rest;
+    run->poll.pending = rest;
     phi__inputs_free(run->agent, &gone);
 }
 
@@ -43347,7 +43460,7 @@ static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
 PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
     phi__input *input;
     if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (input = run->pending.head; input != NULL; input = input->next) {
+    for (input = run->poll.pending.head; input != NULL; input = input->next) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
@@ -43467,7 +43580,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
-    bool newest = agent->run != NULL && agent->run->prompts == NULL, done = false;
+    bool newest = agent->run != NULL && agent->run->said.prompts == NULL, done = false;
     while (keep != NULL && !done) {
         bool last = target < PHI__FORGET_LEAST;
         bool chosen = phi__rebase_choose(agent->thread, last ? 0 : target, newest, keep);
@@ -43771,15 +43884,15 @@ static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logg
 
 static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
-    phi__freeze_u64(out, "call_count", run->call_count);
-    if (run->calls == NULL) return;
-    phi__freeze_u64(out, "next_call", run->next_call);
-    phi__freeze_u64(out, "told_calls", run->told_calls);
-    phi__freeze_u64(out, "polled_calls", run->polled_calls);
+    phi__freeze_u64(out, "call_count", run->tools.count);
+    if (run->tools.calls == NULL) return;
+    phi__freeze_u64(out, "next_call", run->tools.next);
+    phi__freeze_u64(out, "told_calls", run->tools.told);
+    phi__freeze_u64(out, "polled_calls", run->tools.polled);
     phi__json_put_key(out, PHI__LIT("calls"));
     phi__buf_char(out, '[');
-    for (i = 0; i < run->call_count; i++)
-        phi__freeze_call(out, &run->calls[i], i < run->told_calls, scratch);
+    for (i = 0; i < run->tools.count; i++)
+        phi__freeze_call(out, &run->tools.calls[i], i < run->tools.told, scratch);
     phi__buf_char(out, ']');
 }
 
@@ -43787,23 +43900,23 @@ static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scr
 
 static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
-    if (run->prompts == NULL) return;
+    if (run->said.prompts == NULL) return;
     phi__json_put_key(out, PHI__LIT("prompts"));
     phi__buf_char(out, '[');
-    for (i = 0; i < run->prompt_count; i++)
-        phi__freeze_message(out, run->prompts[i].message, scratch);
+    for (i = 0; i < run->said.prompt_count; i++)
+        phi__freeze_message(out, run->said.prompts[i].message, scratch);
     phi__buf_char(out, ']');
 }
 
 static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
     uint32_t i;
-    if (run->doom == NULL) return;
-    phi__freeze_u64(out, "doom_count", run->doom->count);
+    if (run->tools.doom == NULL) return;
+    phi__freeze_u64(out, "doom_count", run->tools.doom->count);
     phi__json_put_key(out, PHI__LIT("doom"));
     phi__buf_char(out, '[');
     for (i = 0; i < PHI__DOOM_WINDOW; i++) {
         phi__json_put_comma(out);
-        phi__json_put_u64(out, run->doom->seen[i]);
+        phi__json_put_u64(out, run->tools.doom->seen[i]);
     }
     phi__buf_char(out, ']');
 }
@@ -43850,16 +43963,16 @@ static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
 }
 
 static void phi__freeze_flags(phi__buf *out, const phi__run *run) {
-    phi__freeze_flag(out, "cancelled", run->cancelled);
-    phi__freeze_flag(out, "stopping", run->stopping);
-    phi__freeze_flag(out, "opened", run->opened);
-    phi__freeze_flag(out, "silent", run->silent);
+    phi__freeze_flag(out, "cancelled", run->end.cancelled);
+    phi__freeze_flag(out, "stopping", run->end.stopping);
+    phi__freeze_flag(out, "opened", run->turn.opened);
+    phi__freeze_flag(out, "silent", run->turn.silent);
     phi__freeze_flag(out, "compact_only", run->compact_only);
-    phi__freeze_flag(out, "turn_open", run->turn_open);
-    phi__freeze_flag(out, "steered", run->steered);
-    phi__freeze_flag(out, "skipping", run->skipping);
-    phi__freeze_flag(out, "answered", run->answered);
-    phi__freeze_flag(out, "doomed", run->doomed);
+    phi__freeze_flag(out, "turn_open", run->turn.open);
+    phi__freeze_flag(out, "steered", run->turn.steered);
+    phi__freeze_flag(out, "skipping", run->tools.skipping);
+    phi__freeze_flag(out, "answered", run->tools.answered);
+    phi__freeze_flag(out, "doomed", run->tools.doomed);
 }
 
 static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
@@ -43885,24 +43998,24 @@ static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
 
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__freeze_str(out, "loop_id", run->loop_id);
-    phi__freeze_u64(out, "trigger", (uint64_t)run->trigger);
-    phi__freeze_u64(out, "turn_index", run->turn_index);
-    phi__freeze_u64(out, "first_message", run->first_message);
-    phi__freeze_u64(out, "told_messages", run->told_messages);
+    phi__freeze_u64(out, "trigger", (uint64_t)run->turn.trigger);
+    phi__freeze_u64(out, "turn_index", run->turn.index);
+    phi__freeze_u64(out, "first_message", run->said.first_message);
+    phi__freeze_u64(out, "told_messages", run->said.told_messages);
     phi__json_put_key(out, PHI__LIT("status"));
     phi__json_put_i64(out, (int64_t)run->status);
     phi__freeze_flags(out, run);
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
     phi__freeze_offered(out, run);
-    phi__message_put_usage(out, &run->usage);
-    phi__freeze_double(out, "cost", run->cost);
+    phi__message_put_usage(out, &run->spent.usage);
+    phi__freeze_double(out, "cost", run->spent.cost);
     phi__json_put_key(out, PHI__LIT("turn"));
     phi__buf_char(out, '{');
-    phi__message_put_usage(out, &run->turn_usage);
+    phi__message_put_usage(out, &run->spent.turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
-    phi__freeze_inputs(out, &run->pending, scratch);
+    phi__freeze_inputs(out, &run->poll.pending, scratch);
     phi__freeze_prompts(out, run, scratch);
     phi__freeze_doom(out, run);
     phi__wishes_freeze(out, run);
@@ -43913,7 +44026,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
 
 PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->over ? phi__freeze_state(run) : 0;
+    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run) : 0;
     if (state == 0) {
         phi__buf_text(out, "null");
         return;
@@ -44046,7 +44159,7 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
     hook.agent = phi__agent_seen(run->agent);
     hook.seq = run->agent->rt->events.seq;
     hook.loop_id = run->loop_id;
-    hook.turn_index = run->turn_index;
+    hook.turn_index = run->turn.index;
     hook.message_count = run->agent->thread->messages.count;
     return hook;
 }
@@ -44146,7 +44259,7 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_WARN: return next;
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
-        if (run->cancelled) { /* it waits for nobody */
+        if (run->end.cancelled) { /* it waits for nobody */
             phi__decision_drop(&run->decision);
             return denied;
         }
@@ -44300,7 +44413,7 @@ static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str t
     }
     if (phi__emit(agent, &event, NULL, 0)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
-    if (agent->run != NULL) agent->run->starved = true;
+    if (agent->run != NULL) agent->run->end.starved = true;
 }
 
 PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
@@ -44315,12 +44428,12 @@ PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char 
 /* In front of the queue, in the order it was taken. */
 PHI__FN void phi__input_return(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__inputs from = run->pending, dropped;
+    phi__inputs from = run->poll.pending, dropped;
     phi__input *input;
     phi_input kinds[] = {PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP};
     phi__inputs back[2];
     size_t i;
-    memset(&run->pending, 0, sizeof run->pending);
+    memset(&run->poll.pending, 0, sizeof run->poll.pending);
     memset(&dropped, 0, sizeof dropped);
     memset(back, 0, sizeof back);
     while ((input = phi__inputs_pop(&from)) != NULL)
@@ -44351,8 +44464,8 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
     if (kind == PHI_INPUT_INJECTED) {
         source = phi__str(text.at, post->flag);
         text = phi__str(text.at + post->flag, text.len - post->flag);
-        if (agent->run == NULL || agent->run->over || agent->run->state >= PHI__RUN_CLOSE ||
-            at < agent->run->posts_from) {
+        if (agent->run == NULL || agent->run->end.over || agent->run->state >= PHI__RUN_CLOSE ||
+            at < agent->run->poll.posts_from) {
             phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
             return;
         }
@@ -44384,7 +44497,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         phi__input_poll_end(run);
         run->poll.on = true;
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
-            phi__inputs_push(&run->pending, phi__inputs_pop(queue));
+            phi__inputs_push(&run->poll.pending, phi__inputs_pop(queue));
     }
     while ((all || run->poll.got == 0) && run->poll.got < agent->queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
@@ -44393,7 +44506,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
             return hooked;
         if (hooked == PHI__HOOK_DENY || said.text.len == 0) break;
-        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0),
+        if (phi__input_append(agent, &run->poll.pending, kind, &said, 1, phi__str(NULL, 0),
                               phi__str(NULL, 0)) != PHI_OK)
             return PHI__HOOK_LOST;
         run->poll.got++;
@@ -44410,7 +44523,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
 static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-    phi__input *input = run->pending.head;
+    phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
     phi_message stamped = input->message, *kept;
     phi_str source;
@@ -44420,12 +44533,12 @@ static bool phi__input_log(phi__run *run) {
         return false;
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
-    phi__input_free(run->agent, phi__inputs_pop(&run->pending));
+    phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
     return phi__capture_heard(run, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
-    while (run->pending.head != NULL)
+    while (run->poll.pending.head != NULL)
         if (!phi__input_log(run)) return false;
     return true;
 }
@@ -44644,12 +44757,12 @@ PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens = run->usage.input + run->usage.output;
+    uint64_t tokens = run->spent.usage.input + run->spent.usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__pause_of(run, phi__agent_handle(run->agent));
-    if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
-        (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
+    if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
+        (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
         return true;
     }
@@ -44664,8 +44777,9 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && run->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost, limits->max_cost);
+    if (limits->max_cost > 0 && run->spent.cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->spent.cost,
+                       limits->max_cost);
         return true;
     }
     return false;
@@ -44755,7 +44869,7 @@ enum {
 static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = phi__agent_tools(agent);
-    phi__ask *ask = &run->ask;
+    phi__ask *ask = &run->attempt.ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
@@ -44796,9 +44910,9 @@ static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status s
 /* The decoder has read an event. */
 static void phi__call_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
-    phi__assembly_hide(&run->answer->assembly, &run->secrets);
-    if (run->alive) phi__xfer_alive(run->transfer);
-    run->alive = run->answer->viewed = false; /* of the next one */
+    phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
+    if (run->attempt.alive) phi__xfer_alive(run->attempt.transfer);
+    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
 }
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
@@ -44808,20 +44922,20 @@ static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
-    if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
-    run->answer = phi__answer_new(&agent->memory, &agent->model);
-    if (run->decoder == NULL || run->answer == NULL) return false;
-    memset(run->decoder, 0, bytes);
-    if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);
-    run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
-    run->answer->assembly.respond = run->ask.respond;
-    phi__reader_init(&run->reader, agent->codec, run->decoder, &run->answer->assembly,
-                     agent->max_event_bytes);
-    run->reader.seen = phi__call_seen;
-    run->reader.ctx = run;
-    phi__buf_init(&run->collected, &agent->memory);
-    run->body = PHI__BODY_UNKNOWN;
-    run->answer_told = run->alive = run->lost = false;
+    if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
+    run->attempt.answer = phi__answer_new(&agent->memory, &agent->model);
+    if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
+    memset(run->attempt.decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
+    run->attempt.answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn.index;
+    run->attempt.answer->assembly.respond = run->attempt.ask.respond;
+    phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
+                     &run->attempt.answer->assembly, agent->max_event_bytes);
+    run->attempt.reader.seen = phi__call_seen;
+    run->attempt.reader.ctx = run;
+    phi__buf_init(&run->attempt.collected, &agent->memory);
+    run->attempt.body = PHI__BODY_UNKNOWN;
+    run->attempt.told = run->attempt.alive = run->attempt.lost = false;
     return true;
 }
 
@@ -44852,9 +44966,10 @@ static phi_status phi__call_transport_status(phi_status status) {
 /* What must not come back in an error. False: no memory. */
 static bool phi__call_note_secrets(phi__run *run) {
     const phi__agent *agent = run->agent;
-    phi__secrets *secrets = &run->secrets;
-    if (!phi__provider_in_process(agent)) phi__secret_add_request(secrets, &run->encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->ask.model->api_key));
+    phi__secrets *secrets = &run->attempt.secrets;
+    if (!phi__provider_in_process(agent))
+        phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
     phi__secret_add_key(secrets, phi_str_of(agent->model.api_key));
     if (agent->rt->http != NULL)
         phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
@@ -44877,11 +44992,12 @@ static phi__state phi__call_open_provider(phi__run *run) {
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
-    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
-                            agent->max_response_bytes, phi__call_ready, run, &run->transfer);
+    status =
+        phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request, &agent->deadlines,
+                       agent->max_response_bytes, phi__call_ready, run, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -44908,8 +45024,8 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     char words[400];
     phi_status status;
     (void)wait;
-    if (run->cancelled) return PHI__RUN_TURN_END;
-    if (!run->encoding) {
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
+    if (!run->attempt.encoding) {
         if (!phi__run_has_items(run)) {
             phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
                                                   phi__context_listed(run)
@@ -44921,17 +45037,18 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
         if (!phi__capture_tell(run)) return PHI__RUN_LOST;
-        run->hash = NULL;
-        run->keyed = NULL;
-        run->decoder = NULL; /* it went with the last turn's memory */
+        run->attempt.hash = NULL;
+        run->attempt.keyed = NULL;
+        run->attempt.decoder = NULL; /* it went with the last turn's memory */
         if (run->agent->provider != NULL) return phi__call_ask_provider(run);
-        phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
-        run->encoding = true;
+        phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.ask,
+                           &run->arena);
+        run->attempt.encoding = true;
     }
-    status = phi__encoder_advance(&run->encoder, PHI__CALL_ENCODE_UNITS);
+    status = phi__encoder_advance(&run->attempt.encoder, PHI__CALL_ENCODE_UNITS);
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
-    phi__encoder_free(&run->encoder);
-    run->encoding = false;
+    phi__encoder_free(&run->attempt.encoder);
+    run->attempt.encoding = false;
     return status == PHI_OK ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
@@ -44941,16 +45058,17 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
 static phi_status phi__call_key(phi__run *run, phi_str key) {
     phi_str copy;
     bool done;
-    if (run->keyed == NULL)
-        run->keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->keyed);
-    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return PHI_NO_MEMORY;
-    *run->keyed = run->agent->model;
-    run->keyed->api_key = copy.at;
-    run->ask.model = run->keyed;
+    if (run->attempt.keyed == NULL)
+        run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
+    if (run->attempt.keyed == NULL || !phi__arena_str(&run->arena, key, &copy))
+        return PHI_NO_MEMORY;
+    *run->attempt.keyed = run->agent->model;
+    run->attempt.keyed->api_key = copy.at;
+    run->attempt.ask.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
         return phi__provider_in_process(run->agent) ? PHI_OK : phi__provider_encode(run);
-    done = phi__encoder_address(&run->encoder);
-    phi__encoder_free(&run->encoder); /* the scratch buffer */
+    done = phi__encoder_address(&run->attempt.encoder);
+    phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -44959,23 +45077,23 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
     phi__hooked hooked;
     phi_status status;
     phi_str key;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    hook.is_error = run->refused;
+    hook.is_error = run->attempt.refused;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
         return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, PHI__RUN_SIGN, PHI__RUN_TURN_END,
                                wait);
-    run->refused = false;
+    run->attempt.refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_AUTH, false, "there is no key");
         if (key.len > 0) failure.message = key;
         return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
-    if (key.len == 0 && run->keyed != NULL) /* the attempt before had one of its own */
+    if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
@@ -44997,40 +45115,40 @@ typedef struct phi__body_hash {
 /* One slice; false: there is more. */
 static bool phi__call_hash(phi__run *run, phi__body_hash *hash) {
     char bytes[PHI__CALL_SLICE];
-    size_t n = phi_request_read(&run->encoder.request, hash->at, bytes, sizeof bytes);
+    size_t n = phi_request_read(&run->attempt.encoder.request, hash->at, bytes, sizeof bytes);
     phi__sha256_add(&hash->sha, bytes, n);
     hash->at += n;
-    hash->done = hash->at >= phi_request_length(&run->encoder.request);
+    hash->done = hash->at >= phi_request_length(&run->attempt.encoder.request);
     if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
     return hash->done;
 }
 
 PHI__FN phi__state phi__run_sign(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    phi__body_hash *hash = run->hash;
-    if (run->cancelled) return PHI__RUN_TURN_END;
+    phi__body_hash *hash = run->attempt.hash;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
     if (hash == NULL) {
-        run->hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
+        run->attempt.hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
         if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
     while (!hash->done && !phi__call_hash(run, hash))
         if (phi__step_spent(rt)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
-    run->agent->codec->sign(&run->encoder, &hash->signing);
-    return run->encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
+    run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
+    return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
 }
 
 /* ---- sending ---- */
 
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
     phi__io *io = run->agent->rt->io;
-    if (run->cancelled || run->stopping) {
+    if (run->end.cancelled || run->end.stopping) {
         phi__io_timer_clear(io, &run->timer);
         return PHI__RUN_TURN_END;
     }
-    if (phi__io_now_us(io) >= run->retry_at_us) {
+    if (phi__io_now_us(io) >= run->attempt.retry_at_us) {
         phi__io_timer_clear(io, &run->timer);
         return PHI__RUN_CREDENTIAL;
     }
@@ -45054,25 +45172,25 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
                            size_t from) {
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
-    run->alive = true;
-    if (!phi__answer_room(run->answer)) run->lost = true;
-    if (part != PHI__PART_DELTA || run->lost)
+    run->attempt.alive = true;
+    if (!phi__answer_room(run->attempt.answer)) run->attempt.lost = true;
+    if (part != PHI__PART_DELTA || run->attempt.lost)
         return; /* until then, nobody has seen anything of it */
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__attempt_tell_start(run)) run->lost = true;
-    if (run->lost) return;
+    if (!phi__attempt_tell_start(run)) run->attempt.lost = true;
+    if (run->attempt.lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
                          (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
-                         run->answer, draft->bytes.len))
-        run->lost = true;
+                         run->attempt.answer, draft->bytes.len))
+        run->attempt.lost = true;
 }
 
 /* ---- the end of the answer ---- */
 
 /* The transport's own trouble. */
 static phi__state phi__call_broken(phi__run *run) {
-    phi__xfer *transfer = run->transfer;
+    phi__xfer *transfer = run->attempt.transfer;
     phi_failure failure;
     phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
@@ -45088,13 +45206,13 @@ static phi__state phi__call_broken(phi__run *run) {
 
 /* Nothing more will be written. */
 static phi__state phi__call_whole(phi__run *run, int http_status) {
-    phi__assembly *assembly = &run->answer->assembly;
+    phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_failure failure;
-    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
-    phi__assembly_hide(assembly, &run->secrets);
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
+    phi__assembly_hide(assembly, &run->attempt.secrets);
     phi__assembly_finish(assembly);
     if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
-    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
@@ -45104,7 +45222,7 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
 /* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
    URL, without user and query. Without memory they stay as they are. */
 static void phi__call_name_url(phi__run *run, phi_failure *failure) {
-    phi_str url = run->encoder.request.url;
+    phi_str url = run->attempt.encoder.request.url;
     int status = failure->http_status;
     size_t len = 0;
     phi__buf words;
@@ -45125,72 +45243,77 @@ static void phi__call_name_url(phi__run *run, phi_failure *failure) {
 
 /* All bytes are decoded: what became of it? */
 static phi__state phi__call_over(phi__run *run) {
-    phi__assembly *assembly = &run->answer->assembly;
-    phi__xfer *transfer = run->transfer;
+    phi__assembly *assembly = &run->attempt.answer->assembly;
+    phi__xfer *transfer = run->attempt.transfer;
     phi_failure failure;
-    if (run->lost || assembly->no_memory || run->collected.failed) return PHI__RUN_LOST;
-    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->reader) &&
-        !phi__reader_done(&run->reader) && run->body != PHI__BODY_ERROR)
+    if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
+        return PHI__RUN_LOST;
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->attempt.reader) &&
+        !phi__reader_done(&run->attempt.reader) && run->attempt.body != PHI__BODY_ERROR)
         return phi__call_broken(run);
-    if (run->body == PHI__BODY_UNKNOWN) {
+    if (run->attempt.body == PHI__BODY_UNKNOWN) {
         failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
         return phi__attempt_failed(run, &failure, PHI_NETWORK);
     }
-    if (run->body == PHI__BODY_WHOLE)
-        run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
-    if (run->body == PHI__BODY_ERROR) {
+    if (run->attempt.body == PHI__BODY_WHOLE)
+        run->agent->codec->whole(run->attempt.decoder, assembly,
+                                 phi__buf_str(&run->attempt.collected));
+    if (run->attempt.body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
-                      phi__buf_str(&run->collected), &run->arena, &failure);
+                      phi__buf_str(&run->attempt.collected), &run->arena, &failure);
         phi__call_name_url(run, &failure);
         return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
     }
-    if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);
+    if (run->attempt.body == PHI__BODY_STREAM) phi__reader_end(&run->attempt.reader);
     return phi__call_whole(run, transfer->http_status);
 }
 
 /* ---- the answer's bytes ---- */
 
 static void phi__call_look_at_head(phi__run *run) {
-    const phi__xfer *transfer = run->transfer;
+    const phi__xfer *transfer = run->attempt.transfer;
     phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
-    run->answer->assembly.sink = phi__call_part;
-    run->answer->assembly.ctx = run;
+    run->attempt.answer->assembly.sink = phi__call_part;
+    run->attempt.answer->assembly.ctx = run;
     if (transfer->http_status < 200 || transfer->http_status > 299)
-        run->body = PHI__BODY_ERROR;
+        run->attempt.body = PHI__BODY_ERROR;
     else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
              phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
-        run->body = PHI__BODY_WHOLE;
+        run->attempt.body = PHI__BODY_WHOLE;
     else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
-        run->body = PHI__BODY_ERROR;
+        run->attempt.body = PHI__BODY_ERROR;
     else
-        run->body = PHI__BODY_STREAM;
+        run->attempt.body = PHI__BODY_STREAM;
 }
 
 /* Behind the answer's end it changes nothing. */
 static void phi__call_too_big(phi__run *run, const char *what, unsigned long long most) {
     char words[120];
-    if (run->answer->assembly.terminal) return;
+    if (run->attempt.answer->assembly.terminal) return;
     (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
-    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
+    phi__assembly_fail(&run->attempt.answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
                        phi_str_of(words));
 }
 
 static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most =
-        run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes : (size_t)PHI__CALL_ERROR_MOST;
-    size_t room = most - phi__min(most, run->collected.len);
-    phi__xfer_alive(run->transfer);
-    phi__buf_add(&run->collected, bytes.at, phi__min(room, bytes.len));
-    if (bytes.len > room && run->body == PHI__BODY_WHOLE)
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
+                                                       : (size_t)PHI__CALL_ERROR_MOST;
+    size_t room = most - phi__min(most, run->attempt.collected.len);
+    phi__xfer_alive(run->attempt.transfer);
+    phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
+    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
         phi__call_too_big(run, "The answer", (unsigned long long)most);
 }
 
 /* Whether more of the answer is worth waiting for. */
 static bool phi__call_settled(phi__run *run) {
-    if (run->lost || run->collected.failed || phi__reader_done(&run->reader)) return true;
-    if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
-    if (phi__xfer_decoded(run->transfer) > run->transfer->max_bytes) {
-        phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
+    if (run->attempt.lost || run->attempt.collected.failed ||
+        phi__reader_done(&run->attempt.reader))
+        return true;
+    if (run->attempt.body == PHI__BODY_ERROR && run->attempt.collected.len >= PHI__CALL_ERROR_MOST)
+        return true;
+    if (phi__xfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+        phi__call_too_big(run, "The answer", (unsigned long long)run->attempt.transfer->max_bytes);
         return true;
     }
     return false;
@@ -45200,28 +45323,28 @@ static bool phi__call_settled(phi__run *run) {
 static bool phi__call_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
-        phi_str bytes = phi__xfer_unread(run->transfer);
+        phi_str bytes = phi__xfer_unread(run->attempt.transfer);
         if (bytes.len == 0 || phi__call_settled(run)) return true;
         if (phi__events_backlog(run->agent)) {
             *wait = true;
             return false;
         }
         bytes.len = phi__min(bytes.len, PHI__CALL_SLICE);
-        run->answer->viewed = false;
-        if (run->body == PHI__BODY_STREAM)
-            phi__reader_feed(&run->reader, bytes);
+        run->attempt.answer->viewed = false;
+        if (run->attempt.body == PHI__BODY_STREAM)
+            phi__reader_feed(&run->attempt.reader, bytes);
         else
             phi__call_collect(run, bytes);
         rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
-        phi__xfer_took(run->transfer, bytes.len);
-        if (!phi__fields_tell(run, false) || run->cancelled) return false;
+        phi__xfer_took(run->attempt.transfer, bytes.len);
+        if (!phi__fields_tell(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
 }
 
 /* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
-    phi__xfer *transfer = run->transfer;
+    phi__xfer *transfer = run->attempt.transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
     transfer->deadlines.idle_ms = PHI__CALL_LINGER_MS;
     transfer->stage = PHI_XFER_CONNECTED; /* so that being alive arms the timer anew */
@@ -45231,13 +45354,13 @@ static void phi__call_linger(phi__run *run) {
 /* A model of the host's own, in process. */
 static phi__state phi__call_poll(phi__run *run, bool *wait) {
     bool over;
-    run->answer->assembly.sink = phi__call_part;
-    run->answer->assembly.ctx = run;
+    run->attempt.answer->assembly.sink = phi__call_part;
+    run->attempt.answer->assembly.ctx = run;
     over = phi__provider_poll(run, wait);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!over) {
         if (!phi__fields_tell(run, false)) return PHI__RUN_OVER;
-        if (run->cancelled) *wait = false;
+        if (run->end.cancelled) *wait = false;
         return PHI__RUN_STREAM;
     }
     *wait = false;
@@ -45246,25 +45369,26 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 }
 
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
-    phi__xfer *transfer = run->transfer;
-    if (run->cancelled) {
+    phi__xfer *transfer = run->attempt.transfer;
+    if (run->end.cancelled) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
-        phi__assembly_finish(&run->answer->assembly);
+        phi__assembly_finish(&run->attempt.answer->assembly);
         return phi__attempt_failed(run, &failure, PHI_CANCELLED);
     }
     if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
-    if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
+    if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__call_settled(run)) {
-        transfer->answered = run->answer->assembly.last;
+        transfer->answered = run->attempt.answer->assembly.last;
         return phi__call_over(run);
     }
     if (!transfer->ended) {
-        if (phi__reader_lingers(&run->reader)) phi__call_linger(run);
+        if (phi__reader_lingers(&run->attempt.reader)) phi__call_linger(run);
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->body == PHI__BODY_STREAM) phi__reader_finish(&run->reader, transfer->status != PHI_OK);
+    if (run->attempt.body == PHI__BODY_STREAM)
+        phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
     return phi__call_over(run);
 }
 
@@ -45354,7 +45478,7 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
     item.kind = kind;
     item.agent = phi__agent_seen(run->agent);
     item.loop_id = run->loop_id;
-    item.turn_index = run->turn_index;
+    item.turn_index = run->turn.index;
     return item;
 }
 
@@ -45384,8 +45508,9 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     const phi_runtime *rt = run->agent->rt;
+    const phi__toolcall *calls;
     phi_pending_item item;
-    size_t i;
+    size_t i, count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
     if (phi__pause_on(run) || run->state == PHI__RUN_BACKOFF) {
         item =
@@ -45394,9 +45519,9 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    if (run->calls == NULL) return;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        const phi__toolcall *call = &run->calls[i];
+    calls = phi__round_open(run, &count);
+    for (i = 0; i < count; i++) {
+        const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);
         if (!call->started || call->slot == NULL) continue;
         item = phi__pending_item_of(run, PHI_WAITING_CALL);
@@ -45584,7 +45709,7 @@ PHI__FN void phi__providers_free(phi_runtime *rt) {
 /* ---- asking ---- */
 
 static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = &run->attempt.ask;
     phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(ask->tool_count, 1), sizeof *specs));
     size_t i;
@@ -45601,7 +45726,7 @@ static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
 }
 
 static phi_status phi__provider_messages(phi__run *run, phi_model_request *request) {
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = &run->attempt.ask;
     const phi_message **list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(ask->item_count, 1), sizeof *list));
     size_t i;
@@ -45616,7 +45741,7 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
 }
 
 PHI__FN phi_status phi__provider_ask(phi__run *run) {
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = &run->attempt.ask;
     phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
     if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
     request->agent = phi__agent_handle(run->agent);
@@ -45633,15 +45758,15 @@ PHI__FN phi_status phi__provider_ask(phi__run *run) {
 
 PHI__FN phi_status phi__provider_encode(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
-    phi__encoder *e = &run->encoder;
+    phi__encoder *e = &run->attempt.encoder;
     phi_http_request http;
     phi_status status;
     size_t i;
     memset(&http, 0, sizeof http);
-    run->hosted.asked->model = run->ask.model;
+    run->hosted.asked->model = run->attempt.ask.model;
     status = provider->encode(provider->user_data, run->hosted.asked, &run->arena, &http);
     if (status != PHI_OK) return status;
-    phi__encoder_begin(e, phi__provider_codec(), &run->ask, &run->arena);
+    phi__encoder_begin(e, phi__provider_codec(), &run->attempt.ask, &run->arena);
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
     for (i = 0; i < http.header_count; i++)
@@ -45649,7 +45774,7 @@ PHI__FN phi_status phi__provider_encode(phi__run *run) {
             phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
     phi__encode_model_headers(e);
     phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
-                        phi_str_of(http.url != NULL ? http.url : run->ask.model->base_url),
+                        phi_str_of(http.url != NULL ? http.url : run->attempt.ask.model->base_url),
                         http.body);
     status = e->failed ? PHI_NO_MEMORY : PHI_OK;
     phi__encoder_free(e);
@@ -45735,7 +45860,7 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     const phi_provider *provider = run->agent->provider;
     phi_status status;
-    run->hosted.asked->model = run->ask.model;
+    run->hosted.asked->model = run->attempt.ask.model;
     status = provider->open(provider->user_data, run->hosted.asked, &run->hosted.call);
     if (status != PHI_OK) return status;
     run->hosted.open = true;
@@ -45754,20 +45879,20 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
 
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     const phi_provider *provider = run->agent->provider;
-    phi__assembly *assembly = &run->answer->assembly;
+    phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
     if (run->hosted.polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
         return false;
     run->hosted.polled_step = run->agent->rt->poll_round;
-    run->answer->viewed = false;
+    run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
     run->hosted.in_call = false;
     if (run->agent->slot == NULL) return false;
     if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
         phi_answer_stop(phi__writer_of(assembly), PHI_STOP_REASON_STOP);
-    return assembly->terminal || assembly->failure.kind != PHI_FAILURE_NONE || run->lost ||
+    return assembly->terminal || assembly->failure.kind != PHI_FAILURE_NONE || run->attempt.lost ||
            assembly->no_memory;
 }
 
@@ -46077,7 +46202,7 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
 static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
-    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->first_message; i--)
+    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
         if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
             return thread->messages.at[i - 1];
     return NULL;
@@ -46090,8 +46215,8 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->loop_id = run->loop_id;
     response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = run->usage;
-    response->cost = run->cost;
+    response->usage = run->spent.usage;
+    response->cost = run->spent.cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 
@@ -46177,17 +46302,16 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     }
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
-    run->posts_from = phi__posts_next(agent->rt);
+    run->poll.posts_from = phi__posts_next(agent->rt);
     run->limits = order->limits != NULL ? *order->limits : agent->limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->decision_timeout_ms;
-    run->refusals = agent->memory.refusals;
-    run->rt_refusals = agent->rt->memory.refusals;
+    run->refusals = phi__refusals_of(agent);
     run->compact_only = order->compact_only;
-    run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
-                   : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
-                                                                    : PHI_TRIGGER_CONTINUATION;
+    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
+                        : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
+                                                                         : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
-    phi__secret_init(&run->secrets, &run->arena);
+    phi__attempt_init(run);
     phi__decision_init(&run->decision, run, NULL);
     phi__filter_init(run);
     phi__pause_init(run);
@@ -46203,13 +46327,13 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
 PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
-    phi__inputs_free(agent, &run->pending);
+    phi__inputs_free(agent, &run->poll.pending);
     phi__filter_end(run);
     phi__pause_free(run);
-    phi__free(&agent->memory, (void *)(uintptr_t)run->abort_reason.at,
-              run->abort_reason.at != NULL ? run->abort_reason.len + 1 : 0);
+    phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
+              run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
     phi__wishes_free(run);
-    phi__free(&agent->memory, run->doom, sizeof *run->doom);
+    phi__round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
     phi__capture_free(run);
@@ -46219,14 +46343,14 @@ PHI__FN void phi__run_unmake(phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
-    uint64_t refusals = agent->memory.refusals, rt_refusals = agent->rt->memory.refusals;
+    phi__refusals refusals = phi__refusals_of(agent);
     phi__run *run = phi__run_make(agent, order);
     if (run != NULL && !phi__run_draft(run, order)) {
         phi__run_unmake(run);
         run = NULL;
     }
     if (run == NULL) {
-        agent->refused = phi__run_limit_failure(agent, refusals, rt_refusals);
+        agent->refused = phi__run_limit_failure(agent, &refusals);
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
@@ -46265,21 +46389,19 @@ PHI__FN void phi__run_take(phi__run *run) {
 
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
-    if (!run->over) phi__charge_open(run); /* those above pay for it */
-    run->over = true;
+    if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
+    run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__run_detach_tools(run);
-    phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
+    phi__attempt_detach(run);
 }
 
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
-    run->over = true;
+    run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
@@ -46302,7 +46424,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
     message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
     message->loop_id = run->loop_id;
-    message->turn_index = run->turn_index;
+    message->turn_index = run->turn.index;
 }
 
 PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
@@ -46311,7 +46433,7 @@ PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
     entry.kind = kind;
     entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
     entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
+    entry.turn_index = run->turn.index;
     return entry;
 }
 
@@ -46354,7 +46476,7 @@ PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
     size_t i;
-    if (!run->ask.respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    if (!phi__attempt_ask(run)->respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
     for (i = 0; i < reply->content_count; i++)
         if (reply->content[i].kind == PHI_CONTENT_TEXT &&
             phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
@@ -46364,26 +46486,26 @@ static bool phi__tools_answered(const phi__run *run) {
 
 PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     size_t i;
-    run->answered = phi__tools_answered(run);
+    run->tools.answered = phi__tools_answered(run);
     if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
-    for (i = 0; i < run->call_count; i++)
-        if (!phi__fields_adopt(&run->calls[i])) return PHI__RUN_OVER;
-    return run->call_count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
+    for (i = 0; i < run->tools.count; i++)
+        if (!phi__fields_adopt(&run->tools.calls[i])) return PHI__RUN_OVER;
+    return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
 /* Whether the next call may begin beside those that are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
-    const phi__toolcall *next = &run->calls[run->next_call];
+    const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
-    if (run->told_calls == run->next_call || run->skipping) return true;
+    if (run->tools.told == run->tools.next || run->tools.skipping) return true;
     if (agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
-    if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
+    if (agent->tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!phi__agent_has_tools(agent)->has_lone) return true;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        const phi__toolcall *call = &run->calls[i];
+    for (i = run->tools.told; i < run->tools.next; i++) {
+        const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
     return true;
@@ -46420,12 +46542,13 @@ static bool phi__tools_count(phi__toolcall *call) {
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
     if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
-    if (run->doom == NULL) run->doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->doom);
-    if (run->doom == NULL) return false;
+    if (run->tools.doom == NULL)
+        run->tools.doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->tools.doom);
+    if (run->tools.doom == NULL) return false;
     call->repeats = phi__doom_note(
-        run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+        run->tools.doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
     if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
-        run->doomed = true;
+        run->tools.doomed = true;
         (void)snprintf(words, sizeof words, "Not run: ");
         phi__call_repeat_words(call, words + strlen(words));
         phi__call_fail(call, words);
@@ -46475,7 +46598,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi_event event;
     bool lost = false;
     if (call->told || call->quiet) return true;
-    if (run->cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+    if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
         if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
@@ -46493,16 +46616,16 @@ static bool phi__tools_go(phi__toolcall *call) {
 }
 
 static bool phi__tools_begin(phi__run *run) {
-    phi__toolcall *call = &run->calls[run->next_call];
+    phi__toolcall *call = &run->tools.calls[run->tools.next];
     if (!phi__call_open(call)) return false;
-    run->next_call++;
+    run->tools.next++;
     call->begun = true;
-    run->running_calls++;
-    if (run->skipping || run->answered) {
+    run->tools.running++;
+    if (run->tools.skipping || run->tools.answered) {
         call->skipped = call->asked = call->after = true;
-        phi__call_fail(call, run->answered ? "Not run: the answer was given."
-                                           : "Skipped due to queued user message.");
-    } else if (!run->cancelled && !phi__tools_count(call))
+        phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
+                                                 : "Skipped due to queued user message.");
+    } else if (!run->end.cancelled && !phi__tools_count(call))
         return false;
     return phi__tools_go(call);
 }
@@ -46532,7 +46655,7 @@ static bool phi__tools_after(phi__toolcall *call) {
     hook.message = call->result;
     hook.is_error = call->result->is_error;
     hooked = phi__hook_call(call, &hook);
-    if (hooked == PHI__HOOK_WAIT && !call->run->cancelled) return true;
+    if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
     if (hooked == PHI__HOOK_GONE) return false;
     phi__decision_drop(&call->decision);
     call->after = true;
@@ -46552,8 +46675,8 @@ static bool phi__tools_over(phi__toolcall *call) {
 }
 
 static bool phi__tools_ready(const phi__run *run) {
-    const phi__toolcall *front = &run->calls[run->told_calls];
-    return run->told_calls < run->next_call && front->after && front->result != NULL;
+    const phi__toolcall *front = &run->tools.calls[run->tools.told];
+    return run->tools.told < run->tools.next && front->after && front->result != NULL;
 }
 
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need not. */
@@ -46577,9 +46700,9 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
-        phi__toolcall *call = &run->calls[run->told_calls];
+        phi__toolcall *call = &run->tools.calls[run->tools.told];
         const phi_message *result = call->result;
-        run->told_calls++;
+        run->tools.told++;
         phi__call_dispose(call);
         result = phi__wishes_name(run, result);
         if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
@@ -46592,11 +46715,11 @@ static bool phi__tools_log(phi__run *run) {
 /* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        bool over = run->calls[i].after;
-        if (!phi__tools_over(&run->calls[i])) return false;
-        if (i == run->told_calls && !phi__tools_log(run)) return false;
-        *more = !over && run->calls[i].after && phi__step_spent(run->agent->rt);
+    for (i = run->tools.told; i < run->tools.next; i++) {
+        bool over = run->tools.calls[i].after;
+        if (!phi__tools_over(&run->tools.calls[i])) return false;
+        if (i == run->tools.told && !phi__tools_log(run)) return false;
+        *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
         if (*more) return true;
     }
     *more = phi__tools_ready(run);
@@ -46605,9 +46728,9 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     size_t i;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        if (!run->calls[i].told) continue; /* its turn comes */
-        phi__call_cancel(&run->calls[i], "Cancelled");
+    for (i = run->tools.told; i < run->tools.next; i++) {
+        if (!run->tools.calls[i].told) continue; /* its turn comes */
+        phi__call_cancel(&run->tools.calls[i], "Cancelled");
         if (run->agent->slot == NULL) return;
     }
 }
@@ -46618,10 +46741,11 @@ static void phi__tools_cancel(phi__run *run) {
    once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
-    size_t told = run->told_calls;
-    if (told != run->next_call || told == run->polled_calls || run->skipping || run->cancelled)
+    size_t told = run->tools.told;
+    if (told != run->tools.next || told == run->tools.polled || run->tools.skipping ||
+        run->end.cancelled)
         return false;
-    if (told == run->call_count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    if (told == run->tools.count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
     return agent->tool_mode == PHI_TOOLS_BATCHED && told % agent->tool_batch == 0;
 }
 
@@ -46630,17 +46754,17 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
-    run->polled_calls = run->told_calls;
-    run->skipping = run->pending.head != NULL;
+    run->tools.polled = run->tools.told;
+    run->tools.skipping = run->poll.pending.head != NULL;
     return hooked;
 }
 
 /* Begins calls while there may be more of them, and the step lasts. *more: there are. */
 static bool phi__tools_fill(phi__run *run, bool *more) {
     *more = false;
-    while (run->next_call < run->call_count && phi__tools_may_start(run)) {
+    while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {
         if (!phi__tools_begin(run)) return false;
-        if (run->agent->slot == NULL || !phi__tools_over(&run->calls[run->next_call - 1]) ||
+        if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
             !phi__tools_log(run))
             return false;
         *more = phi__step_spent(run->agent->rt);
@@ -46652,7 +46776,7 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
     phi__hooked hooked;
     bool more = false, good;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
@@ -46663,12 +46787,12 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
-        if (run->told_calls == run->call_count) return PHI__RUN_TURN_END;
+        if (run->tools.told == run->tools.count) return PHI__RUN_TURN_END;
         good = phi__tools_fill(run, &more);
     }
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!good) return PHI__RUN_LOST;
-    *wait = !more && !phi__tools_checkpoint(run) && run->told_calls < run->call_count;
+    *wait = !more && !phi__tools_checkpoint(run) && run->tools.told < run->tools.count;
     return PHI__RUN_TOOLS;
 }
 
@@ -46699,7 +46823,7 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt) {
 
 PHI__FN void phi__run_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (run->ready.in || run->over) return;
+    if (run->ready.in || run->end.over) return;
     run->ready.in = true;
     run->ready.next = NULL;
     run->ready.prev = rt->ready_last;
@@ -46734,7 +46858,7 @@ PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
 /* ---- ending early ---- */
 
 PHI__FN void phi__run_cancel(phi__run *run) {
-    run->cancelled = true;
+    run->end.cancelled = true;
     phi__run_wake(run);
 }
 
@@ -46742,9 +46866,9 @@ static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
     if (run == NULL) return;
     if (after_turn)
-        run->stopping = true;
+        run->end.stopping = true;
     else
-        run->cancelled = true;
+        run->end.cancelled = true;
     phi__run_wake(run);
 }
 
@@ -47177,7 +47301,7 @@ static phi__state phi__shown_overflow(phi__run *run) {
                    (unsigned long long)(meta->estimated_tokens - around),
                    (unsigned long long)meta->budget_tokens);
     failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
-    run->answer_told = false; /* that was the last turn's */
+    phi__attempt_none(run);
     return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 
@@ -47258,7 +47382,7 @@ static void phi__states_advance(phi__run *run) {
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
-            bool stopping = run->stopping;
+            bool stopping = run->end.stopping;
             agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
@@ -47340,7 +47464,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi_usage *usage;
     phi_event event;
-    if (!phi__stored_run(run) || run->silent) return;
+    if (!phi__stored_run(run) || run->turn.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->usage;
@@ -47406,7 +47530,7 @@ static bool phi__stored_pin(const phi__thread *thread) {
         }
     }
     if (run == NULL) return true;
-    if (run->turn_open) phi__stored_pin_turn(thread);
+    if (run->turn.open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
     if (reply != NULL) phi__thread_pin(reply->segment);
     return phi__context_pin(run);
@@ -47521,16 +47645,16 @@ static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop
 }
 
 static void phi__thaw_flags(phi__run *run, const phi_json *node) {
-    run->cancelled = phi__thaw_flag(node, "cancelled");
-    run->stopping = phi__thaw_flag(node, "stopping");
-    run->opened = phi__thaw_flag(node, "opened");
-    run->silent = phi__thaw_flag(node, "silent");
+    run->end.cancelled = phi__thaw_flag(node, "cancelled");
+    run->end.stopping = phi__thaw_flag(node, "stopping");
+    run->turn.opened = phi__thaw_flag(node, "opened");
+    run->turn.silent = phi__thaw_flag(node, "silent");
     run->compact_only = phi__thaw_flag(node, "compact_only");
-    run->turn_open = phi__thaw_flag(node, "turn_open");
-    run->steered = phi__thaw_flag(node, "steered");
-    run->skipping = phi__thaw_flag(node, "skipping");
-    run->answered = phi__thaw_flag(node, "answered");
-    run->doomed = phi__thaw_flag(node, "doomed");
+    run->turn.open = phi__thaw_flag(node, "turn_open");
+    run->turn.steered = phi__thaw_flag(node, "steered");
+    run->tools.skipping = phi__thaw_flag(node, "skipping");
+    run->tools.answered = phi__thaw_flag(node, "answered");
+    run->tools.doomed = phi__thaw_flag(node, "doomed");
 }
 
 static void phi__thaw_limits(phi__run *run, const phi_json *node) {
@@ -47619,8 +47743,8 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
         entries[i].at_ms = message->timestamp_ms;
         entries[i++].message = message;
     }
-    run->prompts = entries;
-    run->prompt_count = n;
+    run->said.prompts = entries;
+    run->said.prompt_count = n;
     return PHI_OK;
 }
 
@@ -47629,11 +47753,11 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
     const phi_json *child;
     size_t i = 0;
     if (phi_json_get(node, "doom") == NULL) return PHI_OK;
-    run->doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->doom);
-    if (run->doom == NULL) return PHI_NO_MEMORY;
-    run->doom->count = phi__thaw_u32(node, "doom_count");
+    run->tools.doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->tools.doom);
+    if (run->tools.doom == NULL) return PHI_NO_MEMORY;
+    run->tools.doom->count = phi__thaw_u32(node, "doom_count");
     while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
-        run->doom->seen[i++] = phi_json_uint(child, 0);
+        run->tools.doom->seen[i++] = phi_json_uint(child, 0);
     return PHI_OK;
 }
 
@@ -47693,7 +47817,7 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
                                 &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
-    call->run->running_calls++;
+    call->run->tools.running++;
     call->resumes = call->started;
     return PHI_OK;
 }
@@ -47717,12 +47841,12 @@ static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
     while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
             continue;
-        if (told == run->told_calls ||
-            !phi_str_equal(entry->message->tool_call_id, run->calls[told].block->id))
+        if (told == run->tools.told ||
+            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[told].block->id))
             return false;
         told++;
     }
-    return told == run->told_calls;
+    return told == run->tools.told;
 }
 
 static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
@@ -47731,24 +47855,25 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     size_t i, count = phi__thaw_size(node, "call_count");
     phi_status status = PHI_OK;
     if (list == NULL) { /* of a turn that is over */
-        run->call_count = count;
+        run->tools.count = count;
         return PHI_OK;
     }
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
-    if (run->calls == NULL || run->call_count != phi_json_count(list)) return PHI_PARSE;
-    run->next_call = phi__thaw_size(node, "next_call");
-    run->told_calls = phi__thaw_size(node, "told_calls");
-    run->polled_calls = phi__thaw_size(node, "polled_calls");
-    if (run->next_call > run->call_count || run->told_calls > run->next_call ||
+    if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
+    run->tools.next = phi__thaw_size(node, "next_call");
+    run->tools.told = phi__thaw_size(node, "told_calls");
+    run->tools.polled = phi__thaw_size(node, "polled_calls");
+    if (run->tools.next > run->tools.count || run->tools.told > run->tools.next ||
         !phi__thaw_results_fit(run, phi__thaw_u64(node, "reply")))
         return PHI_PARSE;
-    for (i = 0; i < run->call_count && status == PHI_OK; i++) {
+    for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
-        phi__toolcall *call = &run->calls[i];
-        if (i < run->told_calls) continue;
+        phi__toolcall *call = &run->tools.calls[i];
+        if (i < run->tools.told) continue;
         status = phi__thaw_call(call, each);
-        if (status == PHI_OK && (call->begun != (i < run->next_call) || !phi__thaw_call_fits(call)))
+        if (status == PHI_OK &&
+            (call->begun != (i < run->tools.next) || !phi__thaw_call_fits(call)))
             status = PHI_PARSE;
     }
     return status;
@@ -47759,25 +47884,25 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
-    run->trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
-    run->turn_index = phi__thaw_u32(node, "turn_index");
-    run->first_message = phi__thaw_size(node, "first_message");
-    run->told_messages = phi__thaw_size(node, "told_messages");
+    run->turn.trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
+    run->turn.index = phi__thaw_u32(node, "turn_index");
+    run->said.first_message = phi__thaw_size(node, "first_message");
+    run->said.told_messages = phi__thaw_size(node, "told_messages");
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
-    run->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    run->turn_usage = phi__message_get_usage(phi_json_path(node, "turn.usage"));
-    run->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (run->first_message > agent->thread->messages.count ||
-        run->told_messages > agent->thread->messages.count ||
-        (unsigned)run->trigger < (unsigned)PHI_TRIGGER_USER ||
-        (unsigned)run->trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+    run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
+    run->spent.cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (run->said.first_message > agent->thread->messages.count ||
+        run->said.told_messages > agent->thread->messages.count ||
+        (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
     phi__thaw_flags(run, node);
     phi__thaw_limits(run, node);
     status = phi__thaw_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__thaw_offered(run, node);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
+        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__thaw_doom(run, node);
     if (status == PHI_OK) status = phi__wishes_thaw(run, node);
@@ -47788,15 +47913,16 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
 
 /* What a state stands on is there. */
 static bool phi__thaw_fits(const phi__run *run) {
-    if (run->calls != NULL && run->state != PHI__RUN_TOOLS && run->told_calls < run->call_count)
+    if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
+        run->tools.told < run->tools.count)
         return false; /* nobody would finish them */
     switch (run->state) {
-    case PHI__RUN_TURN: return !run->turn_open || run->agent->thread->fold.count > 0;
-    case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;
-    case PHI__RUN_TOOLS: return run->turn_open && run->calls != NULL;
+    case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
+    case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
+    case PHI__RUN_TOOLS: return run->turn.open && run->tools.calls != NULL;
     case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
     case PHI__RUN_NEXT:
-    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->cancelled;
+    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->end.cancelled;
     default: return true;
     }
 }
@@ -47833,15 +47959,16 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
-    run->calls = NULL;
+    run->tools.count = run->tools.next = run->tools.told = run->tools.running = 0;
+    run->tools.calls = NULL;
     if (n == 0) return true;
-    run->calls = (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->calls));
-    if (run->calls == NULL) return false;
+    run->tools.calls =
+        (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->tools.calls));
+    if (run->tools.calls == NULL) return false;
     for (i = 0; i < reply->content_count; i++) {
         phi__toolcall *call;
         if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        call = &run->calls[run->call_count++];
+        call = &run->tools.calls[run->tools.count++];
         call->rt = run->agent->rt;
         call->run = run;
         call->block = &reply->content[i];
@@ -47854,15 +47981,40 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
 
 PHI__FN void phi__run_detach_tools(phi__run *run) {
     size_t i;
-    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_detach(&run->calls[i]);
+    for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
+        phi__call_detach(&run->tools.calls[i]);
 }
 
 PHI__FN void phi__run_drop_tools(phi__run *run) {
     size_t i;
     phi__run_detach_tools(run);
-    for (i = 0; run->calls != NULL && i < run->call_count; i++) phi__call_dispose(&run->calls[i]);
-    run->calls = NULL;
+    for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
+        phi__call_dispose(&run->tools.calls[i]);
+    run->tools.calls = NULL;
     phi__fields_free(run);
+}
+
+PHI__FN void phi__round_clear(phi__run *run) {
+    run->tools.skipping = run->tools.answered = false;
+    run->tools.count = run->tools.next = run->tools.told = run->tools.running = 0;
+    run->tools.polled = 0;
+}
+
+PHI__FN void phi__round_forget(phi__run *run) { run->tools.count = 0; }
+
+PHI__FN void phi__round_free(phi__run *run) {
+    phi__free(&run->agent->memory, run->tools.doom, sizeof *run->tools.doom);
+}
+
+PHI__FN bool phi__round_doomed(const phi__run *run) { return run->tools.doomed; }
+
+PHI__FN bool phi__round_follows(const phi__run *run) {
+    return run->tools.count > 0 && !run->tools.answered;
+}
+
+PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
+    *count = run->tools.calls != NULL ? run->tools.next - run->tools.told : 0;
+    return run->tools.calls != NULL ? &run->tools.calls[run->tools.told] : NULL;
 }
 
 /* ---- src/loop/toolset.c ---- */
@@ -47972,16 +48124,18 @@ enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 /* ---- shared by the states ---- */
 
 /* Whether the host wants no more turns. */
-static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || run->stopping; }
+static bool phi__turn_unwanted(const phi__run *run) {
+    return run->end.cancelled || run->end.stopping;
+}
 
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
    one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    while (run->told_messages < thread->messages.count) {
-        const phi_message *message = phi__thread_message(thread, run->told_messages)->message;
+    while (run->said.told_messages < thread->messages.count) {
+        const phi_message *message = phi__thread_message(thread, run->said.told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
-        run->told_messages++;
+        run->said.told_messages++;
     }
     return true;
 }
@@ -48014,8 +48168,8 @@ PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     } else if (hooked == PHI__HOOK_DENY)
         run->status = PHI_DENIED;
     if (hooked == PHI__HOOK_DENY) {
-        run->prompts = NULL;
-        run->silent = run->opened = true; /* its end is its only event */
+        run->said.prompts = NULL;
+        run->turn.silent = run->turn.opened = true; /* its end is its only event */
     }
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
@@ -48025,8 +48179,8 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    if (!run->opened) { /* else it was told before a snapshot was made */
-        run->opened = true;
+    if (!run->turn.opened) { /* else it was told before a snapshot was made */
+        run->turn.opened = true;
         if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
     return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
@@ -48036,17 +48190,17 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
 static phi__state phi__turn_filter_aborted(phi__run *run) {
     size_t i;
     bool told = true;
-    for (i = 0; i < run->prompt_count && told; i++) {
+    for (i = 0; i < run->said.prompt_count && told; i++) {
         phi_event event;
         bool failed = false;
         memset(&event, 0, sizeof event);
         event.kind = PHI_EV_INPUT_DROPPED;
         event.input = PHI_INPUT_PROMPT;
-        event.text = phi_message_text(run->prompts[i].message, "\n", &run->arena, &failed);
+        event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
         event.source = PHI__LIT("The run was ended before a filter had decided");
         told = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
-    run->prompts = NULL;
+    run->said.prompts = NULL;
     if (!told) return PHI__RUN_LOST;
     return phi__turn_leave(run, PHI_CANCELLED);
 }
@@ -48055,15 +48209,16 @@ PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) return phi__turn_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
-        run->prompts = NULL;
-        run->silent = true;
+        run->said.prompts = NULL;
+        run->turn.silent = true;
         run->status = PHI_REJECTED;
-    } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
+    } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
         /* notes of the host may have taken what was reserved */
-        if (!phi__thread_reserve(run->agent->thread, run->prompt_count, run->prompt_count))
+        if (!phi__thread_reserve(run->agent->thread, run->said.prompt_count,
+                                 run->said.prompt_count))
             return PHI__RUN_LOST;
-        phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
-        run->prompts = NULL;
+        phi__thread_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
+        run->said.prompts = NULL;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
@@ -48093,7 +48248,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     kept = phi__thread_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
         return PHI__RUN_LOST;
-    run->told_messages = run->agent->thread->messages.count;
+    run->said.told_messages = run->agent->thread->messages.count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
 
@@ -48107,7 +48262,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
     in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
-    for (input = run->pending.head; input != NULL; input = input->next)
+    for (input = run->poll.pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
@@ -48139,19 +48294,19 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
 static void phi__turn_take_injected(phi__run *run) {
     phi__inputs *injected = &run->agent->injected;
     if (injected->head == NULL) return;
-    if (run->pending.tail != NULL)
-        run->pending.tail->next = injected->head;
+    if (run->poll.pending.tail != NULL)
+        run->poll.pending.tail->next = injected->head;
     else
-        run->pending.head = injected->head;
-    run->pending.tail = injected->tail;
-    run->pending.count += injected->count;
+        run->poll.pending.head = injected->head;
+    run->poll.pending.tail = injected->tail;
+    run->poll.pending.count += injected->count;
     memset(injected, 0, sizeof *injected);
 }
 
 PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     phi__hooked hooked;
-    if (run->starved) return PHI__RUN_LOST;
+    if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__turn_take_injected(run);
     hooked = phi__filter_pending(run);
@@ -48164,7 +48319,7 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
-    return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -48179,13 +48334,12 @@ PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
     phi__run_rewind(run);
-    memset(&run->turn_usage, 0, sizeof run->turn_usage);
+    memset(&run->spent.turn, 0, sizeof run->spent.turn);
     run->reply = NULL;
-    run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
-    run->attempt = 0;
+    run->turn.steered = false;
+    phi__attempt_clear(run);
+    phi__round_clear(run);
     phi__compaction_clear(run);
-    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
-    run->polled_calls = 0;
     phi__context_clear(run);
     phi__shown_clear(run);
 }
@@ -48193,17 +48347,17 @@ static void phi__turn_clear(phi__run *run) {
 PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry;
-    if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
-    if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    if (run->turn.open) return phi__run_fit(run); /* out of a snapshot: it had begun */
+    if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
+    event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
-    run->turn_open = true; /* it was told, so its end will be */
+    run->turn.open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
         return PHI__RUN_LOST;
     return phi__run_fit(run);
@@ -48236,8 +48390,8 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
     phi__budget_release(run);
-    if (!run->turn_open) return PHI__RUN_NEXT;
-    run->turn_open = false;
+    if (!run->turn.open) return PHI__RUN_NEXT;
+    run->turn.open = false;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
@@ -48253,12 +48407,12 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
 PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
-    hook.usage = &run->turn_usage;
+    hook.usage = &run->spent.turn;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
-    run->turn_index++;
-    run->told_messages = run->agent->thread->messages.count;
+    run->turn.index++;
+    run->said.told_messages = run->agent->thread->messages.count;
     return next;
 }
 
@@ -48274,18 +48428,17 @@ static phi__state phi__turn_doomed(phi__run *run) {
 PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
-    if (run->starved) return PHI__RUN_LOST;
+    if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
-    if (run->doomed) return phi__turn_doomed(run);
-    if (phi__input_polls(run) || (run->pending.head == NULL && !run->steered)) {
+    if (phi__round_doomed(run)) return phi__turn_doomed(run);
+    if (phi__input_polls(run) || (run->poll.pending.head == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
-    run->steered = true;
-    if ((run->call_count > 0 && !run->answered) ||
-        run->reply->stop_reason == PHI_STOP_REASON_PAUSED || run->pending.head != NULL ||
-        run->agent->injected.head != NULL)
+    run->turn.steered = true;
+    if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
+        run->poll.pending.head != NULL || run->agent->injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -48297,7 +48450,7 @@ static bool phi__turn_seal(phi__run *run) {
     phi__run_show_state(agent, false);
     phi__posts_read_all(agent->rt);
     if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
-        agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
+        agent->injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
         return true;
     phi__run_show_state(agent, true);
     return false;
@@ -48310,9 +48463,9 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
-    if (run->pending.head != NULL) return PHI__RUN_TOP;
+    if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
     if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
-    run->steered = false;
+    run->turn.steered = false;
     return PHI__RUN_NEXT;
 }
 
@@ -48328,14 +48481,14 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.usage = usage;
     event.rejection = phi__filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
-        !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
+        !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
-    if (thread->messages.count > run->first_message) {
+    if (thread->messages.count > run->said.first_message) {
         const phi__entry *last = phi__thread_message(thread, thread->messages.count - 1);
         event.message = last != NULL ? last->message : NULL;
     }
-    event.first_message = run->first_message;
-    event.message_count = thread->messages.count - run->first_message;
+    event.first_message = run->said.first_message;
+    event.message_count = thread->messages.count - run->said.first_message;
     return event;
 }
 
@@ -48349,7 +48502,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__budget_release(run);
     phi__input_return(run);
     phi__input_drop(agent, &agent->injected, "The run ended before it was seen");
-    if (usage != NULL) *usage = run->usage;
+    if (usage != NULL) *usage = run->spent.usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -48359,17 +48512,17 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
-    run->message_count = event.message_count;
+    run->said.message_count = event.message_count;
     phi__put_off_due(agent);
     phi__stored_updated(run);
     (void)phi__emit_surely(agent, &event);
-    return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
+    return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
-    hook.message_count = run->message_count;
-    hook.usage = &run->usage;
+    hook.message_count = run->said.message_count;
+    hook.usage = &run->spent.usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
@@ -48540,7 +48693,7 @@ static uint64_t phi__wishes_turn(const phi__run *run) {
 
 static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
     phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                            run->turn_index, NULL, NULL, 0);
+                                            run->turn.index, NULL, NULL, 0);
     *done = status == PHI_OK;
     return status != PHI_NO_MEMORY;
 }
@@ -49117,11 +49270,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xbc4168e2
+#if PHI__IMP_AGENT != 0x1401e15d
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xbc4168e2
+#define PHI__IMP_AGENT 0x1401e15d
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -49409,8 +49562,8 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
            (!note.failed &&
             phi__thread_note(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    phi__agent_disown(agent, done ? &run->abort_reason : &kept);
-    if (done) run->abort_reason = kept;
+    phi__agent_disown(agent, done ? &run->end.reason : &kept);
+    if (done) run->end.reason = kept;
     return done;
 }
 
@@ -49419,7 +49572,7 @@ PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const ch
     const phi__run *run = agent != NULL ? agent->run : NULL;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_abort_run: the agent is gone");
-    if (run == NULL || run->over || run->state >= PHI__RUN_CLOSE ||
+    if (run == NULL || run->end.over || run->state >= PHI__RUN_CLOSE ||
         (loop_id != NULL && !phi__str_is(run->loop_id, loop_id)))
         return phi__error(handle.rt, PHI_NOT_FOUND, "phi_abort_run: no run \"%.160s\" goes on",
                           loop_id != NULL ? loop_id : "");
@@ -54031,7 +54184,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     order.prompt_count = 1;
     order.goes_on = true;
     if (message != NULL) status = phi__run_new(writer, &order);
-    if (status == PHI_OK) writer->run->posts_from = s->posts_from;
+    if (status == PHI_OK) writer->run->poll.posts_from = s->posts_from;
     phi_arena_free(&scratch);
     phi__buf_free(&prompt);
     return status;

@@ -163,8 +163,8 @@ static bool phi__agent_note_abort(phi__agent *agent, const char *reason) {
            (!note.failed &&
             phi__thread_note(agent->thread, PHI_NOTE_ABORT, phi__buf_str(&note), NULL) == PHI_OK);
     phi__buf_free(&note);
-    phi__agent_disown(agent, done ? &run->abort_reason : &kept);
-    if (done) run->abort_reason = kept;
+    phi__agent_disown(agent, done ? &run->end.reason : &kept);
+    if (done) run->end.reason = kept;
     return done;
 }
 
@@ -173,7 +173,7 @@ PHI_API phi_status phi_abort_run(phi_agent handle, const char *loop_id, const ch
     const phi__run *run = agent != NULL ? agent->run : NULL;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_abort_run: the agent is gone");
-    if (run == NULL || run->over || run->state >= PHI__RUN_CLOSE ||
+    if (run == NULL || run->end.over || run->state >= PHI__RUN_CLOSE ||
         (loop_id != NULL && !phi__str_is(run->loop_id, loop_id)))
         return phi__error(handle.rt, PHI_NOT_FOUND, "phi_abort_run: no run \"%.160s\" goes on",
                           loop_id != NULL ? loop_id : "");

@@ -39,7 +39,7 @@ static void phi__attempt_words(const phi_failure *failure, char *out, size_t siz
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
 static bool phi__attempt_unique_ids(phi__run *run) {
-    phi__answer *answer = run->answer;
+    phi__answer *answer = run->attempt.answer;
     size_t i;
     for (i = 0; i < answer->assembly.count; i++) {
         phi_content *block = &answer->content[i];
@@ -63,9 +63,9 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->answer)) return NULL;
-    run->answer->viewed = false;
-    message = *phi__answer_message(run->answer);
+    if (!phi__answer_room(run->attempt.answer)) return NULL;
+    run->attempt.answer->viewed = false;
+    message = *phi__answer_message(run->attempt.answer);
     message.model = phi_str_of(agent->model.id);
     message.provider = phi_str_of(agent->model.provider);
     message.protocol = phi_str_of(agent->model.protocol);
@@ -82,7 +82,7 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
         empty.text = phi__str("", 0);
         message.content = &empty;
         message.content_count = 1;
-        if (failure != NULL && !run->answer->assembly.started)
+        if (failure != NULL && !run->attempt.answer->assembly.started)
             message.provider = phi_str_of("unknown");
     }
     phi__run_stamp(run, &message);
@@ -101,10 +101,10 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.at_ms = kept->timestamp_ms;
     entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
+    entry.turn_index = run->turn.index;
     entry.message = kept;
     if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->answer, kept);
+    phi__answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
@@ -133,14 +133,15 @@ static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
-                   (unsigned)run->attempt, most, (double)run->delay_ms / 1000.0, words);
+                   (unsigned)run->attempt.retries, most, (double)run->attempt.delay_ms / 1000.0,
+                   words);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRY;
     event.failure = failure;
     event.status = phi__failure_status(failure);
-    event.attempt = run->attempt;
+    event.attempt = run->attempt.retries;
     event.attempts = attempts;
-    event.delay_ms = run->delay_ms;
+    event.delay_ms = run->attempt.delay_ms;
     event.text = phi_str_of(line);
     return phi__emit(run->agent, &event, NULL, 0);
 }
@@ -149,11 +150,11 @@ static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
 static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
     bool told;
-    run->attempt++;
-    run->retry_at_us = now + (uint64_t)run->delay_ms * 1000;
+    run->attempt.retries++;
+    run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
     told = phi__attempt_retract(run) && phi__attempt_tell_retry(run, failure);
     phi__attempt_abandon(run);
-    if (!told || !phi__run_timer_set(run, run->retry_at_us)) return PHI__RUN_LOST;
+    if (!told || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
@@ -167,21 +168,23 @@ static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failur
 /* Another key, once a turn. */
 static phi__state phi__attempt_refused(phi__run *run) {
     bool told = phi__attempt_retract(run);
-    run->refused = run->fresh = true;
+    run->attempt.refused = run->attempt.fresh = true;
     phi__attempt_abandon(run);
     return told ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- for good ---- */
 
-static bool phi__attempt_wanted(const phi__run *run) { return !run->cancelled && !run->stopping; }
+static bool phi__attempt_wanted(const phi__run *run) {
+    return !run->end.cancelled && !run->end.stopping;
+}
 
 /* Logs the answer, whole or not, and counts it. */
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     bool told = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
-    run->turn_usage = run->reply->usage; /* it is in the log, so it counts */
-    phi__charge(run, &run->turn_usage);
+    run->spent.turn = run->reply->usage; /* it is in the log, so it counts */
+    phi__charge(run, &run->spent.turn);
     if (!told) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
@@ -189,36 +192,37 @@ static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
 }
 
 PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
-    const phi_failure *failure = run->fault;
-    if (run->answer == NULL) { /* the attempt was let go of */
-        run->answer = phi__answer_new(&run->agent->memory, &run->agent->model);
-        if (run->answer == NULL) return PHI__RUN_LOST;
-        phi__reader_init(&run->reader, run->agent->codec, NULL, &run->answer->assembly,
-                         run->agent->max_event_bytes);
-        phi__buf_init(&run->collected, &run->agent->memory);
-        run->answer_told = false;
+    const phi_failure *failure = run->attempt.fault;
+    if (run->attempt.answer == NULL) { /* the attempt was let go of */
+        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->model);
+        if (run->attempt.answer == NULL) return PHI__RUN_LOST;
+        phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
+                         &run->attempt.answer->assembly, run->agent->max_event_bytes);
+        phi__buf_init(&run->attempt.collected, &run->agent->memory);
+        run->attempt.told = false;
     }
     if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
     }
-    return phi__run_fail(run, failure, run->fault_status);
+    return phi__run_fail(run, failure, run->attempt.fault_status);
 }
 
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
-    const phi_failure *failure = run->fault;
+    const phi_failure *failure = run->attempt.fault;
     if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
         return phi__attempt_overflow(run, failure);
-    if (failure->kind == PHI_FAILURE_AUTH && run->fault_status != PHI_DENIED && !run->fresh &&
-        phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) && phi__attempt_wanted(run))
+    if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
+        !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
+        phi__attempt_wanted(run))
         return phi__attempt_refused(run);
     if (phi__attempt_wanted(run) &&
-        phi__retry_wanted(&run->agent->retry, failure, run->attempt + 1, phi__attempt_random(run),
-                          &run->delay_ms) &&
-        phi__limit_leaves(run, run->delay_ms))
+        phi__retry_wanted(&run->agent->retry, failure, run->attempt.retries + 1,
+                          phi__attempt_random(run), &run->attempt.delay_ms) &&
+        phi__limit_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);
     return phi__attempt_give_up(run);
 }

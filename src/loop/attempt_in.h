@@ -3,14 +3,71 @@
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
+#include "io/secret_in.h"
+#include "loop/answer_in.h"
 #include "loop/types_in.h"
 #include "model/failure.h"
+#include "wire/codec_in.h"
+#include "wire/reader_in.h"
+
+typedef enum phi__body {
+    PHI__BODY_UNKNOWN, /* the head has not come */
+    PHI__BODY_STREAM,
+    PHI__BODY_WHOLE,
+    PHI__BODY_ERROR
+} phi__body;
+
+struct phi__xfer;
+
+/* What the attempts of a turn share, and the one that is under way. attempt.c, attempt_end.c,
+   model_call.c and provider.c touch it. */
+typedef struct phi__attempt {
+    /* what is asked */
+    phi__ask ask;
+    phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
+    bool refused;     /* the key was, and another is to be asked for */
+    bool fresh;       /* that was done already */
+    bool encoding;
+    phi__encoder encoder;
+    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
+    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
+    /* what is answered */
+    struct phi__xfer *transfer;
+    phi__reader reader; /* of the answer's body, where that is a stream */
+    void *decoder;      /* zeroed state of the codec, in the arena */
+    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
+    phi__body body;
+    bool told;  /* MESSAGE_START is out */
+    bool alive; /* something meaningful came since this was cleared */
+    bool lost;  /* an event found no memory */
+    phi__answer *answer;
+    /* how it has ended */
+    const phi_failure *fault; /* in the thread; NULL: its answer is whole */
+    phi_status fault_status;
+    uint32_t retries; /* of this turn's call so far */
+    uint32_t delay_ms;
+    uint64_t retry_at_us;
+} phi__attempt;
+
+PHI__FN void phi__attempt_init(phi__run *run);
+PHI__FN void phi__attempt_clear(phi__run *run); /* a turn begins */
+PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run);
+PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
+PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */
+PHI__FN bool phi__attempt_lost(const phi__run *run);
+/* It fails before it began: there is nothing to be retracted. */
+PHI__FN void phi__attempt_none(phi__run *run);
+/* What it has cost so far, before its answer comes to nothing. None: harmless. */
+PHI__FN void phi__attempt_charge(phi__run *run);
+PHI__FN void phi__attempt_detach(phi__run *run); /* nothing calls the run any more */
 
 /* How an attempt ends, for a state to return: PHI__RUN_ENDED, or PHI__RUN_LOST. Failed: it is
    copied into the thread, without the secrets that the requests carried. */
 PHI__FN phi__state phi__attempt_whole(phi__run *run);
 PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure,
                                        phi_status status);
+/* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
+PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
 PHI__FN bool phi__attempt_tell_start(phi__run *run);
 PHI__FN bool phi__attempt_retract(phi__run *run);
@@ -21,9 +78,9 @@ PHI__FN void phi__attempt_drop(phi__run *run);
 PHI__FN void phi__attempt_abandon(phi__run *run);
 PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
-/* attempt_end.c: what becomes of one that has ended: run->fault, or NULL. */
+/* attempt_end.c: what becomes of one that has ended: the fault, or NULL. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
-/* The same where run->fault is for good, and there may be no attempt any more. */
+/* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_give_up(phi__run *run);
 
 #endif

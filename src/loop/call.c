@@ -67,7 +67,7 @@ static void phi__call_clear_timers(phi__toolcall *call) {
 /* The result is there, or cannot be: the handle dies now. */
 static void phi__call_settle(phi__toolcall *call, phi_message *result) {
     call->result = result;
-    if (call->begun && call->slot != NULL) call->run->running_calls--;
+    if (call->begun && call->slot != NULL) call->run->tools.running--;
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
@@ -395,7 +395,7 @@ static void phi__call_start_again(phi__toolcall *call) {
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
-    if (tool == NULL || call->tries >= tool->retries || call->run->cancelled ||
+    if (tool == NULL || call->tries >= tool->retries || call->run->end.cancelled ||
         call->run->agent->slot == NULL)
         return false;
     call->timer.fire = phi__call_again;

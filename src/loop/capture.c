@@ -82,15 +82,16 @@ static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__i
 }
 
 static void phi__capture_origins(const phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
     const phi_message *last = NULL;
     size_t i, index = 0;
-    for (i = 0; i < run->ask.item_count; i++) {
-        const phi_message *message = run->ask.items[i].message;
+    for (i = 0; i < ask->item_count; i++) {
+        const phi_message *message = ask->items[i].message;
         bool same = last != NULL && last->turn_index == message->turn_index &&
                     phi_str_equal(last->loop_id, message->loop_id);
         if (message->role == PHI_ROLE_EXTENSION) continue;
         index = same ? index + 1 : 0;
-        phi__capture_origin(run, out, &run->ask.items[i], index);
+        phi__capture_origin(run, out, &ask->items[i], index);
         last = message;
     }
 }
@@ -98,18 +99,20 @@ static void phi__capture_origins(const phi__run *run, phi__buf *out) {
 /* ---- the request ---- */
 
 static void phi__capture_messages(phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
     size_t i;
-    for (i = 0; i < run->ask.item_count; i++) {
-        if (run->ask.items[i].message->role == PHI_ROLE_EXTENSION) continue;
+    for (i = 0; i < ask->item_count; i++) {
+        if (ask->items[i].message->role == PHI_ROLE_EXTENSION) continue;
         phi__json_put_comma(out);
-        phi__message_put(out, run->ask.items[i].message, &run->arena);
+        phi__message_put(out, ask->items[i].message, &run->arena);
     }
 }
 
 static void phi__capture_tools(phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
     size_t i;
-    for (i = 0; i < run->ask.tool_count; i++) {
-        const phi__tool_view *tool = &run->ask.tools[i];
+    for (i = 0; i < ask->tool_count; i++) {
+        const phi__tool_view *tool = &ask->tools[i];
         phi__json_put_comma(out);
         phi__buf_text(out, "{\"name\":");
         phi__json_put_str(out, tool->name);
@@ -141,7 +144,7 @@ static void phi__capture_format(phi__run *run, phi__buf *out) {
 
 static void phi__capture_settings(phi__run *run, phi__buf *out) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = phi__attempt_ask(run);
     size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
     phi__buf_text(out, ",\"model_id\":");
     phi__json_put_str(out, phi_str_of(ask->model->id));
@@ -161,10 +164,10 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->capture_requests || run->capture.told > run->turn_index) return true;
+    if (!run->agent->capture_requests || run->capture.told > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
-    phi__json_put_str(&out, run->ask.system_prompt);
+    phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
     phi__capture_messages(run, &out);
     phi__buf_text(&out, "],\"provenance\":[");
@@ -179,6 +182,6 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     event.text = phi__buf_str(&out);
     told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) run->capture.told = run->turn_index + 1;
+    if (told) run->capture.told = run->turn.index + 1;
     return told;
 }

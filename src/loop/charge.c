@@ -3,7 +3,7 @@
 
 #include "loop/loop_in.h"
 
-static uint64_t phi__charge_tokens(const phi_usage *usage) {
+PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
@@ -19,21 +19,13 @@ static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage,
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->model.cost, usage);
-    phi_usage_add(&run->usage, usage);
+    phi_usage_add(&run->spent.usage, usage);
     phi_usage_add(&agent->usage, usage);
     phi_usage_add(&agent->run_usage, usage);
     phi__caching_answered(agent, usage);
-    run->cost += cost;
+    run->spent.cost += cost;
     agent->cost += cost;
     agent->run_cost += cost;
     phi__charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
-}
-
-PHI__FN void phi__charge_open(phi__run *run) {
-    phi_usage usage;
-    if (run->answer == NULL || !run->answer->live) return;
-    usage = run->answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
-    phi__charge(run, &usage);
 }

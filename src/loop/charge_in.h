@@ -6,8 +6,12 @@
 #include "loop/types_in.h"
 #include "model/message.h"
 
+typedef struct phi__spent {
+    phi_usage usage, turn;
+    double cost;
+} phi__spent;
+
+PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
-/* Counts what an answer that will not be logged has cost so far; without one it is harmless. */
-PHI__FN void phi__charge_open(phi__run *run);
 
 #endif

@@ -157,9 +157,7 @@ static phi__state phi__compaction_next(const phi__run *run) {
 static phi__state phi__compaction_refused(phi__run *run) {
     run->compacting.plan = NULL;
     if (run->compacting.overflow == NULL) return phi__compaction_next(run);
-    run->fault = run->compacting.overflow;
-    run->fault_status = phi__failure_status(run->fault);
-    return PHI__RUN_GIVE_UP;
+    return phi__attempt_refuse(run, run->compacting.overflow);
 }
 
 static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
@@ -193,7 +191,7 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     size_t removed = 0;
     bool planned = phi__agent_tokens(run->agent) < before;
     if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
-                              run->turn_index, &removed))
+                              run->turn.index, &removed))
         return false;
     if (removed == 0 && !planned) run->compacting.idle++;
     return true;
@@ -203,12 +201,12 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 static phi_status phi__compaction_rewrite(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
-                                            run->turn_index, NULL, NULL, 0);
+                                            run->turn.index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
     status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
     if (status != PHI_OK || run->compacting.plan == NULL) return status;
     return phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
-                               run->turn_index, NULL, NULL, 0);
+                               run->turn.index, NULL, NULL, 0);
 }
 
 static bool phi__compaction_apply(phi__run *run) {
@@ -255,7 +253,7 @@ static phi__state phi__compaction_do(phi__run *run) {
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
     phi__hooked hooked;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }

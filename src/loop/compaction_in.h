@@ -9,13 +9,13 @@
 
 struct phi__compacted;
 
-typedef struct phi__compacting {
+typedef struct phi__compactions {
     uint32_t count, idle; /* of this turn; those that gained nothing */
     /* What made the last one, in the thread; NULL: the view's size did. */
     const phi_failure *overflow;
     struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
     struct phi_compaction *told; /* the one that is under way, in the thread */
-} phi__compacting;
+} phi__compactions;
 
 PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);

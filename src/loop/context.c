@@ -90,7 +90,7 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
                                    phi__state next, bool *wait) {
     phi_hook hook;
     phi__hooked hooked;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
@@ -137,7 +137,7 @@ PHI__FN bool phi__context_pin(phi__run *run) {
 
 PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait) {
     phi__state next;
-    if (!run->cancelled && !phi__run_show(run, &next)) return next;
+    if (!run->end.cancelled && !phi__run_show(run, &next)) return next;
     return phi__context_ask(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, PHI__RUN_CONVERT,
                             wait);
 }

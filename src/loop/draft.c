@@ -95,8 +95,8 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
         if (entries[i + 1].message == NULL) return false;
     }
     *first = entries;
-    run->prompts = n > 0 ? entries + 1 : NULL;
-    run->prompt_count = n;
+    run->said.prompts = n > 0 ? entries + 1 : NULL;
+    run->said.prompt_count = n;
     return true;
 }
 
@@ -127,7 +127,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__draft_remember(run)) {
         phi__thread_attach(thread, first, 1);
-        run->first_message = run->told_messages = thread->messages.count;
+        run->said.first_message = run->said.told_messages = thread->messages.count;
         return true;
     }
     if (named && order->loop_id.len == 0)
@@ -143,7 +143,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
                                     const phi__thread *before) {
     phi__thread *thread = run->agent->thread;
-    size_t n = run->prompt_count, i;
+    size_t n = run->said.prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
@@ -152,9 +152,9 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     entries[0] = *before->loops.started;
     entries[0].of.loop = info;
     for (i = 0; i < n; i++) {
-        phi_message message = *run->prompts[i].message;
+        phi_message message = *run->said.prompts[i].message;
         message.loop_id = info->loop_id;
-        entries[i + 1] = run->prompts[i];
+        entries[i + 1] = run->said.prompts[i];
         entries[i + 1].of.rendered = NULL;
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return NULL;
@@ -176,9 +176,9 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
     if (entries == NULL) return false;
     run->info = info;
     run->loop_id = info->loop_id;
-    if (run->prompts != NULL) run->prompts = entries + 1;
+    if (run->said.prompts != NULL) run->said.prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
     phi__thread_attach(thread, entries, 1);
-    run->first_message = run->told_messages = thread->messages.count;
+    run->said.first_message = run->said.told_messages = thread->messages.count;
     return true;
 }

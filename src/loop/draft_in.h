@@ -9,6 +9,17 @@
 #include "thread/policy.h"
 #include "thread/thread_in.h"
 
+/* What a run is of its log. */
+typedef struct phi__said {
+    /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
+       are none. */
+    phi__entry *prompts;
+    size_t prompt_count;
+    size_t first_message; /* of the run, in its lane's messages */
+    size_t message_count; /* of a run that has ended */
+    size_t told_messages; /* prompts whose events are out */
+} phi__said;
+
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
    parent empty: made, and the agent's last. On failure nothing changed. */
 typedef struct phi__run_order {

@@ -11,8 +11,8 @@ static const phi_failure phi__run_out_of_memory = {
 /* Every run that is told of has a beginning, also one that fails before it. */
 static void phi__run_tell_start(phi__run *run) {
     phi_event event;
-    if (run->opened) return;
-    run->opened = true;
+    if (run->turn.opened) return;
+    run->turn.opened = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
@@ -33,13 +33,20 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
     return PHI__RUN_FAILED;
 }
 
+PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
+    phi__refusals now;
+    now.own = agent->memory.refusals;
+    now.all = agent->rt->memory.refusals;
+    return now;
+}
+
 /* The limit that kept memory from an agent: its own or the runtime's, where they said no since
    then; NULL: neither. It outlives the log that it is put into. */
-PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent, uint64_t refusals,
-                                                  uint64_t rt_refusals) {
-    if (agent->thread == &agent->own && agent->memory.refusals > refusals)
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
+                                                  const phi__refusals *since) {
+    if (agent->thread == &agent->own && agent->memory.refusals > since->own)
         return &agent->at_limit->failure;
-    return agent->rt->memory.refusals > rt_refusals ? &agent->rt->at_limit.failure : NULL;
+    return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
@@ -55,12 +62,12 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (!phi__fields_drop(run)) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
-    phi__charge_open(run);
+    phi__attempt_charge(run);
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
     run->reply = NULL;
-    run->call_count = 0;
-    why = phi__run_limit_failure(run->agent, run->refusals, run->rt_refusals);
+    phi__round_forget(run);
+    why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
     run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */

@@ -6,8 +6,8 @@
 #include "loop/loop_in.h"
 
 static phi_str phi__fields_id(const phi__run *run, size_t block) {
-    if (run->answer != NULL && run->answer->live)
-        return phi__buf_str(&run->answer->assembly.drafts[block].id);
+    if (phi__attempt_answer(run) != NULL && phi__attempt_answer(run)->live)
+        return phi__buf_str(&phi__attempt_answer(run)->assembly.drafts[block].id);
     return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
 }
 
@@ -35,7 +35,7 @@ static bool phi__fields_take_back(phi__run *run, phi__told *told) {
 
 /* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
 static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     const phi__draft *draft = &assembly->drafts[block];
     const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
@@ -44,9 +44,9 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* What is told of a block; NULL: nothing, or there is no memory (run->lost). */
+/* What is told of a block; NULL: nothing, or there is no memory. */
 static phi__told *phi__fields_of(phi__run *run, size_t block) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
     const phi_tool *tool;
     phi__told *told;
@@ -58,7 +58,7 @@ static phi__told *phi__fields_of(phi__run *run, size_t block) {
         told = (phi__told *)phi__grow(memory, run->fields.told, &run->fields.cap, block + 1,
                                       sizeof *told);
         if (told == NULL) {
-            run->lost = true;
+            phi__attempt_lose(run);
             return NULL;
         }
         memset(told + run->fields.count, 0, (block + 1 - run->fields.count) * sizeof *told);
@@ -74,7 +74,7 @@ static phi__told *phi__fields_of(phi__run *run, size_t block) {
 
 /* What has arrived of one block. False: the agent is gone. */
 static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_field field;
     if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
         told->rewrites = assembly->drafts[block].rewrites;
@@ -82,10 +82,10 @@ static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
         if (!phi__fields_take_back(run, told)) return false;
     }
     memset(&field, 0, sizeof field);
-    while (!run->cancelled) {
+    while (!run->end.cancelled) {
         phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
         int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
-        if (got == PHI_NO_MEMORY) run->lost = true;
+        if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
         if (got <= 0) return true;
         told->told = true;
         if (!phi__fields_call(run, told, &field)) return false;
@@ -94,14 +94,15 @@ static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
 }
 
 PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
-    const phi__assembly *assembly = &run->answer->assembly;
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
     if (!phi__agent_has_tools(run->agent)->has_fields) return true;
-    if (run->lost || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE) return true;
+    if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
+        return true;
     for (i = whole ? 0 : run->fields.from; i < assembly->count; i++) {
         phi__told *told = phi__fields_of(run, i);
         if (told != NULL && !phi__fields_block(run, told, i)) return false;
-        if (run->lost || run->cancelled) return true;
+        if (phi__attempt_lost(run) || run->end.cancelled) return true;
         if (i == run->fields.from && !assembly->drafts[i].open) run->fields.from++;
     }
     return true;

@@ -22,7 +22,7 @@ typedef struct phi__fields {
 } phi__fields;
 
 /* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
-   Memory that is missing shows in run->lost. */
+   Memory that is missing shows in the attempt. */
 PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
 PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
 PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */

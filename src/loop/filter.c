@@ -96,10 +96,11 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi__hooked hooked;
     size_t i;
-    if (!phi__filter_any(run->agent) || run->prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!phi__filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
     if (!run->filter.on) {
         run->filter.on = true;
-        for (i = 0; i < run->prompt_count; i++) phi__filter_add(run, run->prompts[i].message);
+        for (i = 0; i < run->said.prompt_count; i++)
+            phi__filter_add(run, run->said.prompts[i].message);
     }
     hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
@@ -108,7 +109,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
          !phi__filter_tell_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
-        phi__entry *last = &run->prompts[run->prompt_count - 1];
+        phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
         phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
         phi_content *content = phi__filter_warned(run, last->message, arena);
         if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
@@ -124,7 +125,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
 /* Takes the first one that was not asked about out of the list. */
 static void phi__filter_remove(phi__run *run, phi__input *input) {
     phi__inputs gone, rest;
-    phi__input *each = run->pending.head, *next;
+    phi__input *each = run->poll.pending.head, *next;
     memset(&gone, 0, sizeof gone);
     memset(&rest, 0, sizeof rest);
     for (; each != NULL; each = next) {
@@ -138,7 +139,7 @@ static void phi__filter_remove(phi__run *run, phi__input *input) {
         to->tail = each;
         to->count++;
     }
-    run->pending = rest;
+    run->poll.pending = rest;
     phi__inputs_free(run->agent, &gone);
 }
 
@@ -164,7 +165,7 @@ static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
 PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
     phi__input *input;
     if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (input = run->pending.head; input != NULL; input = input->next) {
+    for (input = run->poll.pending.head; input != NULL; input = input->next) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {

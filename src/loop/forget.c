@@ -89,7 +89,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
-    bool newest = agent->run != NULL && agent->run->prompts == NULL, done = false;
+    bool newest = agent->run != NULL && agent->run->said.prompts == NULL, done = false;
     while (keep != NULL && !done) {
         bool last = target < PHI__FORGET_LEAST;
         bool chosen = phi__rebase_choose(agent->thread, last ? 0 : target, newest, keep);

@@ -138,15 +138,15 @@ static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logg
 
 static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
-    phi__freeze_u64(out, "call_count", run->call_count);
-    if (run->calls == NULL) return;
-    phi__freeze_u64(out, "next_call", run->next_call);
-    phi__freeze_u64(out, "told_calls", run->told_calls);
-    phi__freeze_u64(out, "polled_calls", run->polled_calls);
+    phi__freeze_u64(out, "call_count", run->tools.count);
+    if (run->tools.calls == NULL) return;
+    phi__freeze_u64(out, "next_call", run->tools.next);
+    phi__freeze_u64(out, "told_calls", run->tools.told);
+    phi__freeze_u64(out, "polled_calls", run->tools.polled);
     phi__json_put_key(out, PHI__LIT("calls"));
     phi__buf_char(out, '[');
-    for (i = 0; i < run->call_count; i++)
-        phi__freeze_call(out, &run->calls[i], i < run->told_calls, scratch);
+    for (i = 0; i < run->tools.count; i++)
+        phi__freeze_call(out, &run->tools.calls[i], i < run->tools.told, scratch);
     phi__buf_char(out, ']');
 }
 
@@ -154,23 +154,23 @@ static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scr
 
 static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
-    if (run->prompts == NULL) return;
+    if (run->said.prompts == NULL) return;
     phi__json_put_key(out, PHI__LIT("prompts"));
     phi__buf_char(out, '[');
-    for (i = 0; i < run->prompt_count; i++)
-        phi__freeze_message(out, run->prompts[i].message, scratch);
+    for (i = 0; i < run->said.prompt_count; i++)
+        phi__freeze_message(out, run->said.prompts[i].message, scratch);
     phi__buf_char(out, ']');
 }
 
 static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
     uint32_t i;
-    if (run->doom == NULL) return;
-    phi__freeze_u64(out, "doom_count", run->doom->count);
+    if (run->tools.doom == NULL) return;
+    phi__freeze_u64(out, "doom_count", run->tools.doom->count);
     phi__json_put_key(out, PHI__LIT("doom"));
     phi__buf_char(out, '[');
     for (i = 0; i < PHI__DOOM_WINDOW; i++) {
         phi__json_put_comma(out);
-        phi__json_put_u64(out, run->doom->seen[i]);
+        phi__json_put_u64(out, run->tools.doom->seen[i]);
     }
     phi__buf_char(out, ']');
 }
@@ -217,16 +217,16 @@ static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
 }
 
 static void phi__freeze_flags(phi__buf *out, const phi__run *run) {
-    phi__freeze_flag(out, "cancelled", run->cancelled);
-    phi__freeze_flag(out, "stopping", run->stopping);
-    phi__freeze_flag(out, "opened", run->opened);
-    phi__freeze_flag(out, "silent", run->silent);
+    phi__freeze_flag(out, "cancelled", run->end.cancelled);
+    phi__freeze_flag(out, "stopping", run->end.stopping);
+    phi__freeze_flag(out, "opened", run->turn.opened);
+    phi__freeze_flag(out, "silent", run->turn.silent);
     phi__freeze_flag(out, "compact_only", run->compact_only);
-    phi__freeze_flag(out, "turn_open", run->turn_open);
-    phi__freeze_flag(out, "steered", run->steered);
-    phi__freeze_flag(out, "skipping", run->skipping);
-    phi__freeze_flag(out, "answered", run->answered);
-    phi__freeze_flag(out, "doomed", run->doomed);
+    phi__freeze_flag(out, "turn_open", run->turn.open);
+    phi__freeze_flag(out, "steered", run->turn.steered);
+    phi__freeze_flag(out, "skipping", run->tools.skipping);
+    phi__freeze_flag(out, "answered", run->tools.answered);
+    phi__freeze_flag(out, "doomed", run->tools.doomed);
 }
 
 static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
@@ -252,24 +252,24 @@ static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
 
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__freeze_str(out, "loop_id", run->loop_id);
-    phi__freeze_u64(out, "trigger", (uint64_t)run->trigger);
-    phi__freeze_u64(out, "turn_index", run->turn_index);
-    phi__freeze_u64(out, "first_message", run->first_message);
-    phi__freeze_u64(out, "told_messages", run->told_messages);
+    phi__freeze_u64(out, "trigger", (uint64_t)run->turn.trigger);
+    phi__freeze_u64(out, "turn_index", run->turn.index);
+    phi__freeze_u64(out, "first_message", run->said.first_message);
+    phi__freeze_u64(out, "told_messages", run->said.told_messages);
     phi__json_put_key(out, PHI__LIT("status"));
     phi__json_put_i64(out, (int64_t)run->status);
     phi__freeze_flags(out, run);
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
     phi__freeze_offered(out, run);
-    phi__message_put_usage(out, &run->usage);
-    phi__freeze_double(out, "cost", run->cost);
+    phi__message_put_usage(out, &run->spent.usage);
+    phi__freeze_double(out, "cost", run->spent.cost);
     phi__json_put_key(out, PHI__LIT("turn"));
     phi__buf_char(out, '{');
-    phi__message_put_usage(out, &run->turn_usage);
+    phi__message_put_usage(out, &run->spent.turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
-    phi__freeze_inputs(out, &run->pending, scratch);
+    phi__freeze_inputs(out, &run->poll.pending, scratch);
     phi__freeze_prompts(out, run, scratch);
     phi__freeze_doom(out, run);
     phi__wishes_freeze(out, run);
@@ -280,7 +280,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
 
 PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->over ? phi__freeze_state(run) : 0;
+    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run) : 0;
     if (state == 0) {
         phi__buf_text(out, "null");
         return;

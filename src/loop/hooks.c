@@ -117,7 +117,7 @@ PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
     hook.agent = phi__agent_seen(run->agent);
     hook.seq = run->agent->rt->events.seq;
     hook.loop_id = run->loop_id;
-    hook.turn_index = run->turn_index;
+    hook.turn_index = run->turn.index;
     hook.message_count = run->agent->thread->messages.count;
     return hook;
 }
@@ -217,7 +217,7 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_WARN: return next;
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
-        if (run->cancelled) { /* it waits for nobody */
+        if (run->end.cancelled) { /* it waits for nobody */
             phi__decision_drop(&run->decision);
             return denied;
         }

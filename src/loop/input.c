@@ -102,7 +102,7 @@ static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str t
     }
     if (phi__emit(agent, &event, NULL, 0)) return;
     (void)phi__error(agent->rt, PHI_NO_MEMORY, "a message to an agent was lost: out of memory");
-    if (agent->run != NULL) agent->run->starved = true;
+    if (agent->run != NULL) agent->run->end.starved = true;
 }
 
 PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
@@ -117,12 +117,12 @@ PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char 
 /* In front of the queue, in the order it was taken. */
 PHI__FN void phi__input_return(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__inputs from = run->pending, dropped;
+    phi__inputs from = run->poll.pending, dropped;
     phi__input *input;
     phi_input kinds[] = {PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP};
     phi__inputs back[2];
     size_t i;
-    memset(&run->pending, 0, sizeof run->pending);
+    memset(&run->poll.pending, 0, sizeof run->poll.pending);
     memset(&dropped, 0, sizeof dropped);
     memset(back, 0, sizeof back);
     while ((input = phi__inputs_pop(&from)) != NULL)
@@ -153,8 +153,8 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
     if (kind == PHI_INPUT_INJECTED) {
         source = phi__str(text.at, post->flag);
         text = phi__str(text.at + post->flag, text.len - post->flag);
-        if (agent->run == NULL || agent->run->over || agent->run->state >= PHI__RUN_CLOSE ||
-            at < agent->run->posts_from) {
+        if (agent->run == NULL || agent->run->end.over || agent->run->state >= PHI__RUN_CLOSE ||
+            at < agent->run->poll.posts_from) {
             phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
             return;
         }
@@ -186,7 +186,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         phi__input_poll_end(run);
         run->poll.on = true;
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
-            phi__inputs_push(&run->pending, phi__inputs_pop(queue));
+            phi__inputs_push(&run->poll.pending, phi__inputs_pop(queue));
     }
     while ((all || run->poll.got == 0) && run->poll.got < agent->queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
@@ -195,7 +195,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
             return hooked;
         if (hooked == PHI__HOOK_DENY || said.text.len == 0) break;
-        if (phi__input_append(agent, &run->pending, kind, &said, 1, phi__str(NULL, 0),
+        if (phi__input_append(agent, &run->poll.pending, kind, &said, 1, phi__str(NULL, 0),
                               phi__str(NULL, 0)) != PHI_OK)
             return PHI__HOOK_LOST;
         run->poll.got++;
@@ -212,7 +212,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
 static bool phi__input_log(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-    phi__input *input = run->pending.head;
+    phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
     phi_message stamped = input->message, *kept;
     phi_str source;
@@ -222,12 +222,12 @@ static bool phi__input_log(phi__run *run) {
         return false;
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
-    phi__input_free(run->agent, phi__inputs_pop(&run->pending));
+    phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
     return phi__capture_heard(run, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
-    while (run->pending.head != NULL)
+    while (run->poll.pending.head != NULL)
         if (!phi__input_log(run)) return false;
     return true;
 }

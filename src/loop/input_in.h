@@ -24,8 +24,10 @@ typedef struct phi__inputs {
 } phi__inputs;
 
 typedef struct phi__polling {
-    bool on;      /* a poll is under way: it has looked into the queue */
-    uint32_t got; /* messages so far */
+    bool on;             /* a poll is under way: it has looked into the queue */
+    uint32_t got;        /* messages so far */
+    phi__inputs pending; /* polled, for the next turn */
+    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
@@ -44,7 +46,7 @@ PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, c
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
                                     size_t count);
-/* Takes what a queue gives at a checkpoint, and what the pull hook says, into run->pending. */
+/* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
 /* What is pending goes back to where it came from; what was injected is told as dropped. */
 PHI__FN void phi__input_return(phi__run *run);

@@ -11,12 +11,12 @@ PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens = run->usage.input + run->usage.output;
+    uint64_t tokens = run->spent.usage.input + run->spent.usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__pause_of(run, phi__agent_handle(run->agent));
-    if (limits->max_turns != PHI_UNLIMITED && run->turn_index >= limits->max_turns) {
-        (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn_index,
+    if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
+        (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
         return true;
     }
@@ -31,8 +31,9 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && run->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->cost, limits->max_cost);
+    if (limits->max_cost > 0 && run->spent.cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->spent.cost,
+                       limits->max_cost);
         return true;
     }
     return false;

@@ -142,22 +142,6 @@ PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
-/* turns.c: the states between model calls */
-PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_open(phi__run *run);
-PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_poll(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_begin(phi__run *run);
-PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_end(phi__run *run);
-PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait);
-PHI__FN phi__state phi__turn_close(phi__run *run);
-PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait);
-
 /* compactor.c: the host's own compactions. PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work;
    PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may
    begin, to come to `target` tokens. */

@@ -29,7 +29,7 @@ enum {
 static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = phi__agent_tools(agent);
-    phi__ask *ask = &run->ask;
+    phi__ask *ask = &run->attempt.ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
     ask->model = &agent->model;
@@ -70,9 +70,9 @@ static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status s
 /* The decoder has read an event. */
 static void phi__call_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
-    phi__assembly_hide(&run->answer->assembly, &run->secrets);
-    if (run->alive) phi__xfer_alive(run->transfer);
-    run->alive = run->answer->viewed = false; /* of the next one */
+    phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
+    if (run->attempt.alive) phi__xfer_alive(run->attempt.transfer);
+    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
 }
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
@@ -82,20 +82,20 @@ static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
-    if (run->decoder == NULL) run->decoder = phi_arena_alloc(&run->arena, bytes);
-    run->answer = phi__answer_new(&agent->memory, &agent->model);
-    if (run->decoder == NULL || run->answer == NULL) return false;
-    memset(run->decoder, 0, bytes);
-    if (agent->provider != NULL) phi__provider_state_init(run->decoder, agent->provider);
-    run->answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn_index;
-    run->answer->assembly.respond = run->ask.respond;
-    phi__reader_init(&run->reader, agent->codec, run->decoder, &run->answer->assembly,
-                     agent->max_event_bytes);
-    run->reader.seen = phi__call_seen;
-    run->reader.ctx = run;
-    phi__buf_init(&run->collected, &agent->memory);
-    run->body = PHI__BODY_UNKNOWN;
-    run->answer_told = run->alive = run->lost = false;
+    if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
+    run->attempt.answer = phi__answer_new(&agent->memory, &agent->model);
+    if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
+    memset(run->attempt.decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
+    run->attempt.answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn.index;
+    run->attempt.answer->assembly.respond = run->attempt.ask.respond;
+    phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
+                     &run->attempt.answer->assembly, agent->max_event_bytes);
+    run->attempt.reader.seen = phi__call_seen;
+    run->attempt.reader.ctx = run;
+    phi__buf_init(&run->attempt.collected, &agent->memory);
+    run->attempt.body = PHI__BODY_UNKNOWN;
+    run->attempt.told = run->attempt.alive = run->attempt.lost = false;
     return true;
 }
 
@@ -126,9 +126,10 @@ static phi_status phi__call_transport_status(phi_status status) {
 /* What must not come back in an error. False: no memory. */
 static bool phi__call_note_secrets(phi__run *run) {
     const phi__agent *agent = run->agent;
-    phi__secrets *secrets = &run->secrets;
-    if (!phi__provider_in_process(agent)) phi__secret_add_request(secrets, &run->encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->ask.model->api_key));
+    phi__secrets *secrets = &run->attempt.secrets;
+    if (!phi__provider_in_process(agent))
+        phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
     phi__secret_add_key(secrets, phi_str_of(agent->model.api_key));
     if (agent->rt->http != NULL)
         phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
@@ -151,11 +152,12 @@ static phi__state phi__call_open_provider(phi__run *run) {
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     phi_status status;
-    if (run->cancelled) return PHI__RUN_TURN_END;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status = phi__xfer_open(agent->rt, &agent->memory, &run->encoder.request, &agent->deadlines,
-                            agent->max_response_bytes, phi__call_ready, run, &run->transfer);
+    status =
+        phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request, &agent->deadlines,
+                       agent->max_response_bytes, phi__call_ready, run, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -182,8 +184,8 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     char words[400];
     phi_status status;
     (void)wait;
-    if (run->cancelled) return PHI__RUN_TURN_END;
-    if (!run->encoding) {
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
+    if (!run->attempt.encoding) {
         if (!phi__run_has_items(run)) {
             phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false,
                                                   phi__context_listed(run)
@@ -195,17 +197,18 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
         if (!phi__capture_tell(run)) return PHI__RUN_LOST;
-        run->hash = NULL;
-        run->keyed = NULL;
-        run->decoder = NULL; /* it went with the last turn's memory */
+        run->attempt.hash = NULL;
+        run->attempt.keyed = NULL;
+        run->attempt.decoder = NULL; /* it went with the last turn's memory */
         if (run->agent->provider != NULL) return phi__call_ask_provider(run);
-        phi__encoder_begin(&run->encoder, run->agent->codec, &run->ask, &run->arena);
-        run->encoding = true;
+        phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.ask,
+                           &run->arena);
+        run->attempt.encoding = true;
     }
-    status = phi__encoder_advance(&run->encoder, PHI__CALL_ENCODE_UNITS);
+    status = phi__encoder_advance(&run->attempt.encoder, PHI__CALL_ENCODE_UNITS);
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
-    phi__encoder_free(&run->encoder);
-    run->encoding = false;
+    phi__encoder_free(&run->attempt.encoder);
+    run->attempt.encoding = false;
     return status == PHI_OK ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
@@ -215,16 +218,17 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
 static phi_status phi__call_key(phi__run *run, phi_str key) {
     phi_str copy;
     bool done;
-    if (run->keyed == NULL)
-        run->keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->keyed);
-    if (run->keyed == NULL || !phi__arena_str(&run->arena, key, &copy)) return PHI_NO_MEMORY;
-    *run->keyed = run->agent->model;
-    run->keyed->api_key = copy.at;
-    run->ask.model = run->keyed;
+    if (run->attempt.keyed == NULL)
+        run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
+    if (run->attempt.keyed == NULL || !phi__arena_str(&run->arena, key, &copy))
+        return PHI_NO_MEMORY;
+    *run->attempt.keyed = run->agent->model;
+    run->attempt.keyed->api_key = copy.at;
+    run->attempt.ask.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
         return phi__provider_in_process(run->agent) ? PHI_OK : phi__provider_encode(run);
-    done = phi__encoder_address(&run->encoder);
-    phi__encoder_free(&run->encoder); /* the scratch buffer */
+    done = phi__encoder_address(&run->attempt.encoder);
+    phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -233,23 +237,23 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
     phi__hooked hooked;
     phi_status status;
     phi_str key;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    hook.is_error = run->refused;
+    hook.is_error = run->attempt.refused;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
         return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, PHI__RUN_SIGN, PHI__RUN_TURN_END,
                                wait);
-    run->refused = false;
+    run->attempt.refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_AUTH, false, "there is no key");
         if (key.len > 0) failure.message = key;
         return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
-    if (key.len == 0 && run->keyed != NULL) /* the attempt before had one of its own */
+    if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
@@ -271,40 +275,40 @@ typedef struct phi__body_hash {
 /* One slice; false: there is more. */
 static bool phi__call_hash(phi__run *run, phi__body_hash *hash) {
     char bytes[PHI__CALL_SLICE];
-    size_t n = phi_request_read(&run->encoder.request, hash->at, bytes, sizeof bytes);
+    size_t n = phi_request_read(&run->attempt.encoder.request, hash->at, bytes, sizeof bytes);
     phi__sha256_add(&hash->sha, bytes, n);
     hash->at += n;
-    hash->done = hash->at >= phi_request_length(&run->encoder.request);
+    hash->done = hash->at >= phi_request_length(&run->attempt.encoder.request);
     if (hash->done) phi__sha256_end(&hash->sha, hash->signing.body_sha256);
     return hash->done;
 }
 
 PHI__FN phi__state phi__run_sign(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    phi__body_hash *hash = run->hash;
-    if (run->cancelled) return PHI__RUN_TURN_END;
+    phi__body_hash *hash = run->attempt.hash;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (run->agent->codec->sign == NULL) return PHI__RUN_SEND;
     if (hash == NULL) {
-        run->hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
+        run->attempt.hash = hash = (phi__body_hash *)phi__arena_zero(&run->arena, sizeof *hash);
         if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
     while (!hash->done && !phi__call_hash(run, hash))
         if (phi__step_spent(rt)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
-    run->agent->codec->sign(&run->encoder, &hash->signing);
-    return run->encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
+    run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
+    return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
 }
 
 /* ---- sending ---- */
 
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
     phi__io *io = run->agent->rt->io;
-    if (run->cancelled || run->stopping) {
+    if (run->end.cancelled || run->end.stopping) {
         phi__io_timer_clear(io, &run->timer);
         return PHI__RUN_TURN_END;
     }
-    if (phi__io_now_us(io) >= run->retry_at_us) {
+    if (phi__io_now_us(io) >= run->attempt.retry_at_us) {
         phi__io_timer_clear(io, &run->timer);
         return PHI__RUN_CREDENTIAL;
     }
@@ -328,25 +332,25 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
                            size_t from) {
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
-    run->alive = true;
-    if (!phi__answer_room(run->answer)) run->lost = true;
-    if (part != PHI__PART_DELTA || run->lost)
+    run->attempt.alive = true;
+    if (!phi__answer_room(run->attempt.answer)) run->attempt.lost = true;
+    if (part != PHI__PART_DELTA || run->attempt.lost)
         return; /* until then, nobody has seen anything of it */
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__attempt_tell_start(run)) run->lost = true;
-    if (run->lost) return;
+    if (!phi__attempt_tell_start(run)) run->attempt.lost = true;
+    if (run->attempt.lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
                          (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
-                         run->answer, draft->bytes.len))
-        run->lost = true;
+                         run->attempt.answer, draft->bytes.len))
+        run->attempt.lost = true;
 }
 
 /* ---- the end of the answer ---- */
 
 /* The transport's own trouble. */
 static phi__state phi__call_broken(phi__run *run) {
-    phi__xfer *transfer = run->transfer;
+    phi__xfer *transfer = run->attempt.transfer;
     phi_failure failure;
     phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
@@ -362,13 +366,13 @@ static phi__state phi__call_broken(phi__run *run) {
 
 /* Nothing more will be written. */
 static phi__state phi__call_whole(phi__run *run, int http_status) {
-    phi__assembly *assembly = &run->answer->assembly;
+    phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_failure failure;
-    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
-    phi__assembly_hide(assembly, &run->secrets);
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
+    phi__assembly_hide(assembly, &run->attempt.secrets);
     phi__assembly_finish(assembly);
     if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
-    if (run->lost || assembly->no_memory) return PHI__RUN_LOST;
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
     if (failure.http_status == 0) failure.http_status = http_status;
@@ -378,7 +382,7 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
 /* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
    URL, without user and query. Without memory they stay as they are. */
 static void phi__call_name_url(phi__run *run, phi_failure *failure) {
-    phi_str url = run->encoder.request.url;
+    phi_str url = run->attempt.encoder.request.url;
     int status = failure->http_status;
     size_t len = 0;
     phi__buf words;
@@ -399,72 +403,77 @@ static void phi__call_name_url(phi__run *run, phi_failure *failure) {
 
 /* All bytes are decoded: what became of it? */
 static phi__state phi__call_over(phi__run *run) {
-    phi__assembly *assembly = &run->answer->assembly;
-    phi__xfer *transfer = run->transfer;
+    phi__assembly *assembly = &run->attempt.answer->assembly;
+    phi__xfer *transfer = run->attempt.transfer;
     phi_failure failure;
-    if (run->lost || assembly->no_memory || run->collected.failed) return PHI__RUN_LOST;
-    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->reader) &&
-        !phi__reader_done(&run->reader) && run->body != PHI__BODY_ERROR)
+    if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
+        return PHI__RUN_LOST;
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->attempt.reader) &&
+        !phi__reader_done(&run->attempt.reader) && run->attempt.body != PHI__BODY_ERROR)
         return phi__call_broken(run);
-    if (run->body == PHI__BODY_UNKNOWN) {
+    if (run->attempt.body == PHI__BODY_UNKNOWN) {
         failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
         return phi__attempt_failed(run, &failure, PHI_NETWORK);
     }
-    if (run->body == PHI__BODY_WHOLE)
-        run->agent->codec->whole(run->decoder, assembly, phi__buf_str(&run->collected));
-    if (run->body == PHI__BODY_ERROR) {
+    if (run->attempt.body == PHI__BODY_WHOLE)
+        run->agent->codec->whole(run->attempt.decoder, assembly,
+                                 phi__buf_str(&run->attempt.collected));
+    if (run->attempt.body == PHI__BODY_ERROR) {
         phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
-                      phi__buf_str(&run->collected), &run->arena, &failure);
+                      phi__buf_str(&run->attempt.collected), &run->arena, &failure);
         phi__call_name_url(run, &failure);
         return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
     }
-    if (run->body == PHI__BODY_STREAM) phi__reader_end(&run->reader);
+    if (run->attempt.body == PHI__BODY_STREAM) phi__reader_end(&run->attempt.reader);
     return phi__call_whole(run, transfer->http_status);
 }
 
 /* ---- the answer's bytes ---- */
 
 static void phi__call_look_at_head(phi__run *run) {
-    const phi__xfer *transfer = run->transfer;
+    const phi__xfer *transfer = run->attempt.transfer;
     phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
-    run->answer->assembly.sink = phi__call_part;
-    run->answer->assembly.ctx = run;
+    run->attempt.answer->assembly.sink = phi__call_part;
+    run->attempt.answer->assembly.ctx = run;
     if (transfer->http_status < 200 || transfer->http_status > 299)
-        run->body = PHI__BODY_ERROR;
+        run->attempt.body = PHI__BODY_ERROR;
     else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
              phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
-        run->body = PHI__BODY_WHOLE;
+        run->attempt.body = PHI__BODY_WHOLE;
     else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
-        run->body = PHI__BODY_ERROR;
+        run->attempt.body = PHI__BODY_ERROR;
     else
-        run->body = PHI__BODY_STREAM;
+        run->attempt.body = PHI__BODY_STREAM;
 }
 
 /* Behind the answer's end it changes nothing. */
 static void phi__call_too_big(phi__run *run, const char *what, unsigned long long most) {
     char words[120];
-    if (run->answer->assembly.terminal) return;
+    if (run->attempt.answer->assembly.terminal) return;
     (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
-    phi__assembly_fail(&run->answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
+    phi__assembly_fail(&run->attempt.answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
                        phi_str_of(words));
 }
 
 static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most =
-        run->body == PHI__BODY_WHOLE ? run->agent->max_event_bytes : (size_t)PHI__CALL_ERROR_MOST;
-    size_t room = most - phi__min(most, run->collected.len);
-    phi__xfer_alive(run->transfer);
-    phi__buf_add(&run->collected, bytes.at, phi__min(room, bytes.len));
-    if (bytes.len > room && run->body == PHI__BODY_WHOLE)
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
+                                                       : (size_t)PHI__CALL_ERROR_MOST;
+    size_t room = most - phi__min(most, run->attempt.collected.len);
+    phi__xfer_alive(run->attempt.transfer);
+    phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
+    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
         phi__call_too_big(run, "The answer", (unsigned long long)most);
 }
 
 /* Whether more of the answer is worth waiting for. */
 static bool phi__call_settled(phi__run *run) {
-    if (run->lost || run->collected.failed || phi__reader_done(&run->reader)) return true;
-    if (run->body == PHI__BODY_ERROR && run->collected.len >= PHI__CALL_ERROR_MOST) return true;
-    if (phi__xfer_decoded(run->transfer) > run->transfer->max_bytes) {
-        phi__call_too_big(run, "The answer", (unsigned long long)run->transfer->max_bytes);
+    if (run->attempt.lost || run->attempt.collected.failed ||
+        phi__reader_done(&run->attempt.reader))
+        return true;
+    if (run->attempt.body == PHI__BODY_ERROR && run->attempt.collected.len >= PHI__CALL_ERROR_MOST)
+        return true;
+    if (phi__xfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+        phi__call_too_big(run, "The answer", (unsigned long long)run->attempt.transfer->max_bytes);
         return true;
     }
     return false;
@@ -474,28 +483,28 @@ static bool phi__call_settled(phi__run *run) {
 static bool phi__call_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
-        phi_str bytes = phi__xfer_unread(run->transfer);
+        phi_str bytes = phi__xfer_unread(run->attempt.transfer);
         if (bytes.len == 0 || phi__call_settled(run)) return true;
         if (phi__events_backlog(run->agent)) {
             *wait = true;
             return false;
         }
         bytes.len = phi__min(bytes.len, PHI__CALL_SLICE);
-        run->answer->viewed = false;
-        if (run->body == PHI__BODY_STREAM)
-            phi__reader_feed(&run->reader, bytes);
+        run->attempt.answer->viewed = false;
+        if (run->attempt.body == PHI__BODY_STREAM)
+            phi__reader_feed(&run->attempt.reader, bytes);
         else
             phi__call_collect(run, bytes);
         rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
-        phi__xfer_took(run->transfer, bytes.len);
-        if (!phi__fields_tell(run, false) || run->cancelled) return false;
+        phi__xfer_took(run->attempt.transfer, bytes.len);
+        if (!phi__fields_tell(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
 }
 
 /* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
-    phi__xfer *transfer = run->transfer;
+    phi__xfer *transfer = run->attempt.transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
     transfer->deadlines.idle_ms = PHI__CALL_LINGER_MS;
     transfer->stage = PHI_XFER_CONNECTED; /* so that being alive arms the timer anew */
@@ -505,13 +514,13 @@ static void phi__call_linger(phi__run *run) {
 /* A model of the host's own, in process. */
 static phi__state phi__call_poll(phi__run *run, bool *wait) {
     bool over;
-    run->answer->assembly.sink = phi__call_part;
-    run->answer->assembly.ctx = run;
+    run->attempt.answer->assembly.sink = phi__call_part;
+    run->attempt.answer->assembly.ctx = run;
     over = phi__provider_poll(run, wait);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!over) {
         if (!phi__fields_tell(run, false)) return PHI__RUN_OVER;
-        if (run->cancelled) *wait = false;
+        if (run->end.cancelled) *wait = false;
         return PHI__RUN_STREAM;
     }
     *wait = false;
@@ -520,24 +529,25 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 }
 
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
-    phi__xfer *transfer = run->transfer;
-    if (run->cancelled) {
+    phi__xfer *transfer = run->attempt.transfer;
+    if (run->end.cancelled) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
-        phi__assembly_finish(&run->answer->assembly);
+        phi__assembly_finish(&run->attempt.answer->assembly);
         return phi__attempt_failed(run, &failure, PHI_CANCELLED);
     }
     if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
-    if (transfer->headed && run->body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
+    if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
     if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__call_settled(run)) {
-        transfer->answered = run->answer->assembly.last;
+        transfer->answered = run->attempt.answer->assembly.last;
         return phi__call_over(run);
     }
     if (!transfer->ended) {
-        if (phi__reader_lingers(&run->reader)) phi__call_linger(run);
+        if (phi__reader_lingers(&run->attempt.reader)) phi__call_linger(run);
         *wait = true;
         return PHI__RUN_STREAM;
     }
-    if (run->body == PHI__BODY_STREAM) phi__reader_finish(&run->reader, transfer->status != PHI_OK);
+    if (run->attempt.body == PHI__BODY_STREAM)
+        phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
     return phi__call_over(run);
 }

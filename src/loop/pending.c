@@ -24,7 +24,7 @@ static phi_pending_item phi__pending_item_of(const phi__run *run, phi_waiting ki
     item.kind = kind;
     item.agent = phi__agent_seen(run->agent);
     item.loop_id = run->loop_id;
-    item.turn_index = run->turn_index;
+    item.turn_index = run->turn.index;
     return item;
 }
 
@@ -54,8 +54,9 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
 
 static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     const phi_runtime *rt = run->agent->rt;
+    const phi__toolcall *calls;
     phi_pending_item item;
-    size_t i;
+    size_t i, count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
     if (phi__pause_on(run) || run->state == PHI__RUN_BACKOFF) {
         item =
@@ -64,9 +65,9 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    if (run->calls == NULL) return;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        const phi__toolcall *call = &run->calls[i];
+    calls = phi__round_open(run, &count);
+    for (i = 0; i < count; i++) {
+        const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);
         if (!call->started || call->slot == NULL) continue;
         item = phi__pending_item_of(run, PHI_WAITING_CALL);

@@ -53,7 +53,7 @@ PHI__FN void phi__providers_free(phi_runtime *rt) {
 /* ---- asking ---- */
 
 static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = &run->attempt.ask;
     phi_tool_spec *specs = (phi_tool_spec *)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(ask->tool_count, 1), sizeof *specs));
     size_t i;
@@ -70,7 +70,7 @@ static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
 }
 
 static phi_status phi__provider_messages(phi__run *run, phi_model_request *request) {
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = &run->attempt.ask;
     const phi_message **list = (const phi_message **)phi_arena_alloc(
         &run->arena, phi__mul(phi__max(ask->item_count, 1), sizeof *list));
     size_t i;
@@ -85,7 +85,7 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
 }
 
 PHI__FN phi_status phi__provider_ask(phi__run *run) {
-    const phi__ask *ask = &run->ask;
+    const phi__ask *ask = &run->attempt.ask;
     phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
     if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
     request->agent = phi__agent_handle(run->agent);
@@ -102,15 +102,15 @@ PHI__FN phi_status phi__provider_ask(phi__run *run) {
 
 PHI__FN phi_status phi__provider_encode(phi__run *run) {
     const phi_provider *provider = run->agent->provider;
-    phi__encoder *e = &run->encoder;
+    phi__encoder *e = &run->attempt.encoder;
     phi_http_request http;
     phi_status status;
     size_t i;
     memset(&http, 0, sizeof http);
-    run->hosted.asked->model = run->ask.model;
+    run->hosted.asked->model = run->attempt.ask.model;
     status = provider->encode(provider->user_data, run->hosted.asked, &run->arena, &http);
     if (status != PHI_OK) return status;
-    phi__encoder_begin(e, phi__provider_codec(), &run->ask, &run->arena);
+    phi__encoder_begin(e, phi__provider_codec(), &run->attempt.ask, &run->arena);
     phi__encode_header(e, "content-type", PHI__LIT("application/json"));
     phi__encode_header(e, "accept", PHI__LIT("text/event-stream, application/json"));
     for (i = 0; i < http.header_count; i++)
@@ -118,7 +118,7 @@ PHI__FN phi_status phi__provider_encode(phi__run *run) {
             phi__encode_header(e, http.headers[i].name, phi_str_of(http.headers[i].value));
     phi__encode_model_headers(e);
     phi__encode_request(e, phi_str_of(http.method != NULL ? http.method : "POST"),
-                        phi_str_of(http.url != NULL ? http.url : run->ask.model->base_url),
+                        phi_str_of(http.url != NULL ? http.url : run->attempt.ask.model->base_url),
                         http.body);
     status = e->failed ? PHI_NO_MEMORY : PHI_OK;
     phi__encoder_free(e);
@@ -204,7 +204,7 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     const phi_provider *provider = run->agent->provider;
     phi_status status;
-    run->hosted.asked->model = run->ask.model;
+    run->hosted.asked->model = run->attempt.ask.model;
     status = provider->open(provider->user_data, run->hosted.asked, &run->hosted.call);
     if (status != PHI_OK) return status;
     run->hosted.open = true;
@@ -223,20 +223,20 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
 
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     const phi_provider *provider = run->agent->provider;
-    phi__assembly *assembly = &run->answer->assembly;
+    phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
     if (run->hosted.polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
         return false;
     run->hosted.polled_step = run->agent->rt->poll_round;
-    run->answer->viewed = false;
+    run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
     run->hosted.in_call = false;
     if (run->agent->slot == NULL) return false;
     if (said == PHI_POLL_DONE && assembly->failure.kind == PHI_FAILURE_NONE)
         phi_answer_stop(phi__writer_of(assembly), PHI_STOP_REASON_STOP);
-    return assembly->terminal || assembly->failure.kind != PHI_FAILURE_NONE || run->lost ||
+    return assembly->terminal || assembly->failure.kind != PHI_FAILURE_NONE || run->attempt.lost ||
            assembly->no_memory;
 }
 

@@ -8,7 +8,7 @@
 static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi__thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
-    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->first_message; i--)
+    for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
         if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
             return thread->messages.at[i - 1];
     return NULL;
@@ -21,8 +21,8 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->loop_id = run->loop_id;
     response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = run->usage;
-    response->cost = run->cost;
+    response->usage = run->spent.usage;
+    response->cost = run->spent.cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 

@@ -1,6 +1,5 @@
 /* run.c - a run's life but for its states: made, begun, detached, destroyed. */
 #include "loop/loop_in.h"
-#include "loop/provider_in.h"
 
 /* ---- beginning ---- */
 
@@ -14,17 +13,16 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     }
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
-    run->posts_from = phi__posts_next(agent->rt);
+    run->poll.posts_from = phi__posts_next(agent->rt);
     run->limits = order->limits != NULL ? *order->limits : agent->limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->decision_timeout_ms;
-    run->refusals = agent->memory.refusals;
-    run->rt_refusals = agent->rt->memory.refusals;
+    run->refusals = phi__refusals_of(agent);
     run->compact_only = order->compact_only;
-    run->trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
-                   : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
-                                                                    : PHI_TRIGGER_CONTINUATION;
+    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
+                        : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
+                                                                         : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
-    phi__secret_init(&run->secrets, &run->arena);
+    phi__attempt_init(run);
     phi__decision_init(&run->decision, run, NULL);
     phi__filter_init(run);
     phi__pause_init(run);
@@ -40,13 +38,13 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
 PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
-    phi__inputs_free(agent, &run->pending);
+    phi__inputs_free(agent, &run->poll.pending);
     phi__filter_end(run);
     phi__pause_free(run);
-    phi__free(&agent->memory, (void *)(uintptr_t)run->abort_reason.at,
-              run->abort_reason.at != NULL ? run->abort_reason.len + 1 : 0);
+    phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
+              run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
     phi__wishes_free(run);
-    phi__free(&agent->memory, run->doom, sizeof *run->doom);
+    phi__round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
     phi__capture_free(run);
@@ -56,14 +54,14 @@ PHI__FN void phi__run_unmake(phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
-    uint64_t refusals = agent->memory.refusals, rt_refusals = agent->rt->memory.refusals;
+    phi__refusals refusals = phi__refusals_of(agent);
     phi__run *run = phi__run_make(agent, order);
     if (run != NULL && !phi__run_draft(run, order)) {
         phi__run_unmake(run);
         run = NULL;
     }
     if (run == NULL) {
-        agent->refused = phi__run_limit_failure(agent, refusals, rt_refusals);
+        agent->refused = phi__run_limit_failure(agent, &refusals);
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
@@ -102,21 +100,19 @@ PHI__FN void phi__run_take(phi__run *run) {
 
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
-    if (!run->over) phi__charge_open(run); /* those above pay for it */
-    run->over = true;
+    if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
+    run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__run_detach_tools(run);
-    phi__provider_close(run);
-    phi__xfer_close(run->transfer);
-    run->transfer = NULL;
+    phi__attempt_detach(run);
 }
 
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
-    run->over = true;
+    run->end.over = true;
     phi__pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);

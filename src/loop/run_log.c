@@ -6,7 +6,7 @@
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
     message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
     message->loop_id = run->loop_id;
-    message->turn_index = run->turn_index;
+    message->turn_index = run->turn.index;
 }
 
 PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
@@ -15,7 +15,7 @@ PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
     entry.kind = kind;
     entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
     entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn_index;
+    entry.turn_index = run->turn.index;
     return entry;
 }
 

@@ -12,7 +12,7 @@
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
     size_t i;
-    if (!run->ask.respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    if (!phi__attempt_ask(run)->respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
     for (i = 0; i < reply->content_count; i++)
         if (reply->content[i].kind == PHI_CONTENT_TEXT &&
             phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
@@ -22,26 +22,26 @@ static bool phi__tools_answered(const phi__run *run) {
 
 PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     size_t i;
-    run->answered = phi__tools_answered(run);
+    run->tools.answered = phi__tools_answered(run);
     if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
-    for (i = 0; i < run->call_count; i++)
-        if (!phi__fields_adopt(&run->calls[i])) return PHI__RUN_OVER;
-    return run->call_count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
+    for (i = 0; i < run->tools.count; i++)
+        if (!phi__fields_adopt(&run->tools.calls[i])) return PHI__RUN_OVER;
+    return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
 /* Whether the next call may begin beside those that are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
-    const phi__toolcall *next = &run->calls[run->next_call];
+    const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
-    if (run->told_calls == run->next_call || run->skipping) return true;
+    if (run->tools.told == run->tools.next || run->tools.skipping) return true;
     if (agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
-    if (agent->tool_mode == PHI_TOOLS_BATCHED && run->next_call % agent->tool_batch == 0)
+    if (agent->tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!phi__agent_has_tools(agent)->has_lone) return true;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        const phi__toolcall *call = &run->calls[i];
+    for (i = run->tools.told; i < run->tools.next; i++) {
+        const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
     return true;
@@ -78,12 +78,13 @@ static bool phi__tools_count(phi__toolcall *call) {
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
     if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
-    if (run->doom == NULL) run->doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->doom);
-    if (run->doom == NULL) return false;
+    if (run->tools.doom == NULL)
+        run->tools.doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->tools.doom);
+    if (run->tools.doom == NULL) return false;
     call->repeats = phi__doom_note(
-        run->doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+        run->tools.doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
     if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
-        run->doomed = true;
+        run->tools.doomed = true;
         (void)snprintf(words, sizeof words, "Not run: ");
         phi__call_repeat_words(call, words + strlen(words));
         phi__call_fail(call, words);
@@ -133,7 +134,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi_event event;
     bool lost = false;
     if (call->told || call->quiet) return true;
-    if (run->cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+    if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
         if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
@@ -151,16 +152,16 @@ static bool phi__tools_go(phi__toolcall *call) {
 }
 
 static bool phi__tools_begin(phi__run *run) {
-    phi__toolcall *call = &run->calls[run->next_call];
+    phi__toolcall *call = &run->tools.calls[run->tools.next];
     if (!phi__call_open(call)) return false;
-    run->next_call++;
+    run->tools.next++;
     call->begun = true;
-    run->running_calls++;
-    if (run->skipping || run->answered) {
+    run->tools.running++;
+    if (run->tools.skipping || run->tools.answered) {
         call->skipped = call->asked = call->after = true;
-        phi__call_fail(call, run->answered ? "Not run: the answer was given."
-                                           : "Skipped due to queued user message.");
-    } else if (!run->cancelled && !phi__tools_count(call))
+        phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
+                                                 : "Skipped due to queued user message.");
+    } else if (!run->end.cancelled && !phi__tools_count(call))
         return false;
     return phi__tools_go(call);
 }
@@ -190,7 +191,7 @@ static bool phi__tools_after(phi__toolcall *call) {
     hook.message = call->result;
     hook.is_error = call->result->is_error;
     hooked = phi__hook_call(call, &hook);
-    if (hooked == PHI__HOOK_WAIT && !call->run->cancelled) return true;
+    if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
     if (hooked == PHI__HOOK_GONE) return false;
     phi__decision_drop(&call->decision);
     call->after = true;
@@ -210,8 +211,8 @@ static bool phi__tools_over(phi__toolcall *call) {
 }
 
 static bool phi__tools_ready(const phi__run *run) {
-    const phi__toolcall *front = &run->calls[run->told_calls];
-    return run->told_calls < run->next_call && front->after && front->result != NULL;
+    const phi__toolcall *front = &run->tools.calls[run->tools.told];
+    return run->tools.told < run->tools.next && front->after && front->result != NULL;
 }
 
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need not. */
@@ -235,9 +236,9 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
-        phi__toolcall *call = &run->calls[run->told_calls];
+        phi__toolcall *call = &run->tools.calls[run->tools.told];
         const phi_message *result = call->result;
-        run->told_calls++;
+        run->tools.told++;
         phi__call_dispose(call);
         result = phi__wishes_name(run, result);
         if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
@@ -250,11 +251,11 @@ static bool phi__tools_log(phi__run *run) {
 /* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        bool over = run->calls[i].after;
-        if (!phi__tools_over(&run->calls[i])) return false;
-        if (i == run->told_calls && !phi__tools_log(run)) return false;
-        *more = !over && run->calls[i].after && phi__step_spent(run->agent->rt);
+    for (i = run->tools.told; i < run->tools.next; i++) {
+        bool over = run->tools.calls[i].after;
+        if (!phi__tools_over(&run->tools.calls[i])) return false;
+        if (i == run->tools.told && !phi__tools_log(run)) return false;
+        *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
         if (*more) return true;
     }
     *more = phi__tools_ready(run);
@@ -263,9 +264,9 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     size_t i;
-    for (i = run->told_calls; i < run->next_call; i++) {
-        if (!run->calls[i].told) continue; /* its turn comes */
-        phi__call_cancel(&run->calls[i], "Cancelled");
+    for (i = run->tools.told; i < run->tools.next; i++) {
+        if (!run->tools.calls[i].told) continue; /* its turn comes */
+        phi__call_cancel(&run->tools.calls[i], "Cancelled");
         if (run->agent->slot == NULL) return;
     }
 }
@@ -276,10 +277,11 @@ static void phi__tools_cancel(phi__run *run) {
    once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
-    size_t told = run->told_calls;
-    if (told != run->next_call || told == run->polled_calls || run->skipping || run->cancelled)
+    size_t told = run->tools.told;
+    if (told != run->tools.next || told == run->tools.polled || run->tools.skipping ||
+        run->end.cancelled)
         return false;
-    if (told == run->call_count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    if (told == run->tools.count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
     return agent->tool_mode == PHI_TOOLS_BATCHED && told % agent->tool_batch == 0;
 }
 
@@ -288,17 +290,17 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
-    run->polled_calls = run->told_calls;
-    run->skipping = run->pending.head != NULL;
+    run->tools.polled = run->tools.told;
+    run->tools.skipping = run->poll.pending.head != NULL;
     return hooked;
 }
 
 /* Begins calls while there may be more of them, and the step lasts. *more: there are. */
 static bool phi__tools_fill(phi__run *run, bool *more) {
     *more = false;
-    while (run->next_call < run->call_count && phi__tools_may_start(run)) {
+    while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {
         if (!phi__tools_begin(run)) return false;
-        if (run->agent->slot == NULL || !phi__tools_over(&run->calls[run->next_call - 1]) ||
+        if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
             !phi__tools_log(run))
             return false;
         *more = phi__step_spent(run->agent->rt);
@@ -310,7 +312,7 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
     phi__hooked hooked;
     bool more = false, good;
-    if (run->cancelled) {
+    if (run->end.cancelled) {
         phi__decision_drop(&run->decision);
         phi__input_poll_end(run);
         phi__tools_cancel(run);
@@ -321,11 +323,11 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
-        if (run->told_calls == run->call_count) return PHI__RUN_TURN_END;
+        if (run->tools.told == run->tools.count) return PHI__RUN_TURN_END;
         good = phi__tools_fill(run, &more);
     }
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!good) return PHI__RUN_LOST;
-    *wait = !more && !phi__tools_checkpoint(run) && run->told_calls < run->call_count;
+    *wait = !more && !phi__tools_checkpoint(run) && run->tools.told < run->tools.count;
     return PHI__RUN_TOOLS;
 }

@@ -25,7 +25,7 @@ PHI__FN bool phi__step_spent(const phi_runtime *rt) {
 
 PHI__FN void phi__run_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
-    if (run->ready.in || run->over) return;
+    if (run->ready.in || run->end.over) return;
     run->ready.in = true;
     run->ready.next = NULL;
     run->ready.prev = rt->ready_last;
@@ -60,7 +60,7 @@ PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us) {
 /* ---- ending early ---- */
 
 PHI__FN void phi__run_cancel(phi__run *run) {
-    run->cancelled = true;
+    run->end.cancelled = true;
     phi__run_wake(run);
 }
 
@@ -68,9 +68,9 @@ static void phi__run_cancel_one(phi__agent *agent, bool after_turn) {
     phi__run *run = agent->run;
     if (run == NULL) return;
     if (after_turn)
-        run->stopping = true;
+        run->end.stopping = true;
     else
-        run->cancelled = true;
+        run->end.cancelled = true;
     phi__run_wake(run);
 }
 

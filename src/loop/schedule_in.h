@@ -8,6 +8,14 @@
 
 #include "loop/types_in.h"
 
+/* What ends a run early, or has ended it. */
+typedef struct phi__early {
+    bool cancelled, over;
+    bool stopping;  /* ends when its turn is over */
+    bool starved;   /* something that was said to it found no memory */
+    phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
+} phi__early;
+
 /* The place of a run in the list. */
 typedef struct phi__ready {
     phi__run *next, *prev;

@@ -183,7 +183,7 @@ static phi__state phi__shown_overflow(phi__run *run) {
                    (unsigned long long)(meta->estimated_tokens - around),
                    (unsigned long long)meta->budget_tokens);
     failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
-    run->answer_told = false; /* that was the last turn's */
+    phi__attempt_none(run);
     return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 

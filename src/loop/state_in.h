@@ -17,10 +17,14 @@
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
 #include "loop/answer_in.h"
+#include "loop/attempt_in.h"
 #include "loop/capture_in.h"
+#include "loop/charge_in.h"
 #include "loop/compaction_in.h"
 #include "loop/compactor.h"
 #include "loop/context_in.h"
+#include "loop/draft_in.h"
+#include "loop/fail_in.h"
 #include "loop/fields_in.h"
 #include "loop/filter_in.h"
 #include "loop/hook.h"
@@ -35,7 +39,9 @@
 #include "loop/shown_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
+#include "loop/tool_round_in.h"
 #include "loop/toolset_in.h"
+#include "loop/turns_in.h"
 #include "loop/types_in.h"
 #include "text/json_fields_in.h"
 #include "thread/journal_in.h"
@@ -218,98 +224,43 @@ typedef struct phi__wishes {
 
 /* ---- runs ---- */
 
-typedef enum phi__body {
-    PHI__BODY_UNKNOWN, /* the head has not come */
-    PHI__BODY_STREAM,
-    PHI__BODY_WHOLE,
-    PHI__BODY_ERROR
-} phi__body;
-
 struct phi__run {
     phi__agent *agent;
     phi__state state;
     phi__ready ready;
-    bool cancelled, over;
-    bool stopping;                  /* ends when its turn is over */
-    bool starved;                   /* something that was said to it found no memory */
-    bool opened;                    /* AGENT_START is out */
-    bool silent;                    /* no AFTER_LOOP: it was refused before it began */
-    bool has_room;                  /* forget.c has looked */
-    uint64_t refusals, rt_refusals; /* of the agent's and the runtime's limit, when it began */
-    phi_arena arena;                /* the turn's: the request, tool calls */
-    const phi_loop_info *info;      /* in the thread */
-    phi_str loop_id;                /* in the thread */
-    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
-    phi_trigger trigger; /* of its first turn */
-    uint32_t turn_index;
-    phi__capture capture;
-    bool turn_open;
+    phi__early end;
+    phi__turn turn;
+    bool has_room;             /* forget.c has looked */
+    phi__refusals refusals;    /* when it began */
+    phi_arena arena;           /* the turn's: the request, tool calls */
+    const phi_loop_info *info; /* in the thread */
+    phi_str loop_id;           /* in the thread */
     uint64_t started_us;
-    /* before it is in the log */
-    phi__entry
-        *prompts; /* in the thread's segment, to be attached; NULL: they are, or there are none */
-    size_t prompt_count;
+    phi__said said;
+    phi__capture capture;
     phi__decision decision;
     phi__filtering filter;
-    phi__inputs pending; /* polled, for the next turn */
     phi__polling poll;
-    bool steered;          /* the turn's steering was looked for */
+    bool compact_only;     /* of phi_compact: no turn follows */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
     uint32_t waits_ms;     /* decision_timeout_ms of the run */
     phi_spending reserved; /* in the agent's budget and those above */
     phi__pause pause;
-    phi_str abort_reason; /* of phi_abort_run, the agent's own; at NULL: none */
-    phi__timer timer;     /* of a pause or a delay */
-    phi__doom *doom;      /* NULL: no tool has been called yet */
-    bool doomed;          /* a call repeated itself too often */
-    size_t first_message; /* of the run, in its lane's messages */
-    size_t message_count; /* of a run that has ended */
-    size_t told_messages; /* prompts whose events are out */
-    phi_usage usage, turn_usage;
-    double cost;
+    phi__timer timer; /* of a pause or a delay */
+    phi__spent spent;
     int64_t first_delta_ms; /* Unix time; 0: none has come */
     phi_status status;
     const phi_failure *failure; /* in the thread, or static */
-    /* the model call */
-    phi__ask ask;
-    phi__hosted hosted;
-    phi_model
-        *keyed; /* the model with the attempt's own key, in the turn's arena; NULL: as it is */
-    bool refused,
-        fresh; /* the key was refused, and another is to be asked for; that was done already */
     phi__listed listed;
     phi__shown shown;
-    phi__encoder encoder;
-    bool encoding;
-    phi__secrets secrets;        /* that the turn's requests carried, in its arena */
-    struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    uint32_t attempt;            /* retries of this turn's call so far */
-    uint32_t delay_ms;
-    uint64_t retry_at_us;
-    const phi_failure
-        *fault; /* of the attempt that has ended, in the thread; NULL: its answer is whole */
-    phi_status fault_status;
-    phi__compacting compacting;
-    bool compact_only; /* of phi_compact: no turn follows */
-    phi__xfer *transfer;
-    phi__reader reader; /* of the answer's body, where that is a stream */
-    void *decoder;      /* zeroed state of the codec, in the arena */
-    phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
-    phi__body body;
-    bool answer_told; /* MESSAGE_START is out */
-    bool alive;       /* something meaningful came since this was cleared */
-    bool lost;        /* an event found no memory */
-    phi__answer *answer;
+    phi__compactions compacting;
+    phi__hosted hosted;
+    phi__attempt attempt;
     phi__fields fields;
     const phi_message *reply; /* the answer in the thread */
-    /* its tools */
-    phi__toolcall *calls;
-    size_t call_count, next_call, told_calls, running_calls;
-    size_t polled_calls; /* calls after which steering was looked for */
-    bool skipping;       /* steering was found: what has not begun is skipped */
-    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
+    phi__round tools;
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
     phi__wishes wishes;      /* what its tools want done when the turn is over */
 };

@@ -62,7 +62,7 @@ static void phi__states_advance(phi__run *run) {
         if (run->state == PHI__RUN_OVER) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
-            bool stopping = run->stopping;
+            bool stopping = run->end.stopping;
             agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);

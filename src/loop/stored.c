@@ -48,7 +48,7 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     phi__thread *thread = run->agent->thread;
     phi_usage *usage;
     phi_event event;
-    if (!phi__stored_run(run) || run->silent) return;
+    if (!phi__stored_run(run) || run->turn.silent) return;
     usage = (phi_usage *)phi_arena_alloc(phi__thread_room(thread), sizeof *usage);
     if (usage == NULL) return;
     *usage = thread->usage;
@@ -114,7 +114,7 @@ static bool phi__stored_pin(const phi__thread *thread) {
         }
     }
     if (run == NULL) return true;
-    if (run->turn_open) phi__stored_pin_turn(thread);
+    if (run->turn.open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
     if (reply != NULL) phi__thread_pin(reply->segment);
     return phi__context_pin(run);

@@ -86,16 +86,16 @@ static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop
 }
 
 static void phi__thaw_flags(phi__run *run, const phi_json *node) {
-    run->cancelled = phi__thaw_flag(node, "cancelled");
-    run->stopping = phi__thaw_flag(node, "stopping");
-    run->opened = phi__thaw_flag(node, "opened");
-    run->silent = phi__thaw_flag(node, "silent");
+    run->end.cancelled = phi__thaw_flag(node, "cancelled");
+    run->end.stopping = phi__thaw_flag(node, "stopping");
+    run->turn.opened = phi__thaw_flag(node, "opened");
+    run->turn.silent = phi__thaw_flag(node, "silent");
     run->compact_only = phi__thaw_flag(node, "compact_only");
-    run->turn_open = phi__thaw_flag(node, "turn_open");
-    run->steered = phi__thaw_flag(node, "steered");
-    run->skipping = phi__thaw_flag(node, "skipping");
-    run->answered = phi__thaw_flag(node, "answered");
-    run->doomed = phi__thaw_flag(node, "doomed");
+    run->turn.open = phi__thaw_flag(node, "turn_open");
+    run->turn.steered = phi__thaw_flag(node, "steered");
+    run->tools.skipping = phi__thaw_flag(node, "skipping");
+    run->tools.answered = phi__thaw_flag(node, "answered");
+    run->tools.doomed = phi__thaw_flag(node, "doomed");
 }
 
 static void phi__thaw_limits(phi__run *run, const phi_json *node) {
@@ -184,8 +184,8 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
         entries[i].at_ms = message->timestamp_ms;
         entries[i++].message = message;
     }
-    run->prompts = entries;
-    run->prompt_count = n;
+    run->said.prompts = entries;
+    run->said.prompt_count = n;
     return PHI_OK;
 }
 
@@ -194,11 +194,11 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
     const phi_json *child;
     size_t i = 0;
     if (phi_json_get(node, "doom") == NULL) return PHI_OK;
-    run->doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->doom);
-    if (run->doom == NULL) return PHI_NO_MEMORY;
-    run->doom->count = phi__thaw_u32(node, "doom_count");
+    run->tools.doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->tools.doom);
+    if (run->tools.doom == NULL) return PHI_NO_MEMORY;
+    run->tools.doom->count = phi__thaw_u32(node, "doom_count");
     while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
-        run->doom->seen[i++] = phi_json_uint(child, 0);
+        run->tools.doom->seen[i++] = phi_json_uint(child, 0);
     return PHI_OK;
 }
 
@@ -258,7 +258,7 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
                                 &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
-    call->run->running_calls++;
+    call->run->tools.running++;
     call->resumes = call->started;
     return PHI_OK;
 }
@@ -282,12 +282,12 @@ static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
     while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
             continue;
-        if (told == run->told_calls ||
-            !phi_str_equal(entry->message->tool_call_id, run->calls[told].block->id))
+        if (told == run->tools.told ||
+            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[told].block->id))
             return false;
         told++;
     }
-    return told == run->told_calls;
+    return told == run->tools.told;
 }
 
 static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
@@ -296,24 +296,25 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     size_t i, count = phi__thaw_size(node, "call_count");
     phi_status status = PHI_OK;
     if (list == NULL) { /* of a turn that is over */
-        run->call_count = count;
+        run->tools.count = count;
         return PHI_OK;
     }
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
-    if (run->calls == NULL || run->call_count != phi_json_count(list)) return PHI_PARSE;
-    run->next_call = phi__thaw_size(node, "next_call");
-    run->told_calls = phi__thaw_size(node, "told_calls");
-    run->polled_calls = phi__thaw_size(node, "polled_calls");
-    if (run->next_call > run->call_count || run->told_calls > run->next_call ||
+    if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
+    run->tools.next = phi__thaw_size(node, "next_call");
+    run->tools.told = phi__thaw_size(node, "told_calls");
+    run->tools.polled = phi__thaw_size(node, "polled_calls");
+    if (run->tools.next > run->tools.count || run->tools.told > run->tools.next ||
         !phi__thaw_results_fit(run, phi__thaw_u64(node, "reply")))
         return PHI_PARSE;
-    for (i = 0; i < run->call_count && status == PHI_OK; i++) {
+    for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
-        phi__toolcall *call = &run->calls[i];
-        if (i < run->told_calls) continue;
+        phi__toolcall *call = &run->tools.calls[i];
+        if (i < run->tools.told) continue;
         status = phi__thaw_call(call, each);
-        if (status == PHI_OK && (call->begun != (i < run->next_call) || !phi__thaw_call_fits(call)))
+        if (status == PHI_OK &&
+            (call->begun != (i < run->tools.next) || !phi__thaw_call_fits(call)))
             status = PHI_PARSE;
     }
     return status;
@@ -324,25 +325,25 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
-    run->trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
-    run->turn_index = phi__thaw_u32(node, "turn_index");
-    run->first_message = phi__thaw_size(node, "first_message");
-    run->told_messages = phi__thaw_size(node, "told_messages");
+    run->turn.trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
+    run->turn.index = phi__thaw_u32(node, "turn_index");
+    run->said.first_message = phi__thaw_size(node, "first_message");
+    run->said.told_messages = phi__thaw_size(node, "told_messages");
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
-    run->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    run->turn_usage = phi__message_get_usage(phi_json_path(node, "turn.usage"));
-    run->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (run->first_message > agent->thread->messages.count ||
-        run->told_messages > agent->thread->messages.count ||
-        (unsigned)run->trigger < (unsigned)PHI_TRIGGER_USER ||
-        (unsigned)run->trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+    run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
+    run->spent.cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (run->said.first_message > agent->thread->messages.count ||
+        run->said.told_messages > agent->thread->messages.count ||
+        (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
     phi__thaw_flags(run, node);
     phi__thaw_limits(run, node);
     status = phi__thaw_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__thaw_offered(run, node);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->pending);
+        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__thaw_doom(run, node);
     if (status == PHI_OK) status = phi__wishes_thaw(run, node);
@@ -353,15 +354,16 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
 
 /* What a state stands on is there. */
 static bool phi__thaw_fits(const phi__run *run) {
-    if (run->calls != NULL && run->state != PHI__RUN_TOOLS && run->told_calls < run->call_count)
+    if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
+        run->tools.told < run->tools.count)
         return false; /* nobody would finish them */
     switch (run->state) {
-    case PHI__RUN_TURN: return !run->turn_open || run->agent->thread->fold.count > 0;
-    case PHI__RUN_TRANSFORM: return run->turn_open && run->agent->thread->fold.count > 0;
-    case PHI__RUN_TOOLS: return run->turn_open && run->calls != NULL;
+    case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
+    case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
+    case PHI__RUN_TOOLS: return run->turn.open && run->tools.calls != NULL;
     case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
     case PHI__RUN_NEXT:
-    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->cancelled;
+    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->end.cancelled;
     default: return true;
     }
 }

@@ -5,6 +5,25 @@
 
 #include "loop/types_in.h"
 
+struct phi__doom;
+
+typedef struct phi__round {
+    phi__toolcall *calls; /* in the turn's arena */
+    size_t count, next, told, running;
+    size_t polled; /* calls after which steering was looked for */
+    bool skipping; /* steering was found: what has not begun is skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
+    bool doomed;   /* a call repeated itself too often */
+    struct phi__doom *doom; /* of the run; NULL: no tool has been called yet */
+} phi__round;
+
+PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
+PHI__FN void phi__round_forget(phi__run *run); /* there was none */
+PHI__FN void phi__round_free(phi__run *run);   /* the run goes */
+PHI__FN bool phi__round_doomed(const phi__run *run);
+PHI__FN bool phi__round_follows(const phi__run *run); /* another turn, for its results */
+/* Calls that have begun and whose results are not in the log. */
+PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */
 PHI__FN bool phi__run_lay_calls(phi__run *run);
 PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */

@@ -14,16 +14,18 @@ enum { PHI__REASON = 160 }; /* bytes of a limit's words */
 /* ---- shared by the states ---- */
 
 /* Whether the host wants no more turns. */
-static bool phi__turn_unwanted(const phi__run *run) { return run->cancelled || run->stopping; }
+static bool phi__turn_unwanted(const phi__run *run) {
+    return run->end.cancelled || run->end.stopping;
+}
 
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
    one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi__thread *thread = run->agent->thread;
-    while (run->told_messages < thread->messages.count) {
-        const phi_message *message = phi__thread_message(thread, run->told_messages)->message;
+    while (run->said.told_messages < thread->messages.count) {
+        const phi_message *message = phi__thread_message(thread, run->said.told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
-        run->told_messages++;
+        run->said.told_messages++;
     }
     return true;
 }
@@ -56,8 +58,8 @@ PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
     } else if (hooked == PHI__HOOK_DENY)
         run->status = PHI_DENIED;
     if (hooked == PHI__HOOK_DENY) {
-        run->prompts = NULL;
-        run->silent = run->opened = true; /* its end is its only event */
+        run->said.prompts = NULL;
+        run->turn.silent = run->turn.opened = true; /* its end is its only event */
     }
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
 }
@@ -67,8 +69,8 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    if (!run->opened) { /* else it was told before a snapshot was made */
-        run->opened = true;
+    if (!run->turn.opened) { /* else it was told before a snapshot was made */
+        run->turn.opened = true;
         if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
     return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
@@ -78,17 +80,17 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
 static phi__state phi__turn_filter_aborted(phi__run *run) {
     size_t i;
     bool told = true;
-    for (i = 0; i < run->prompt_count && told; i++) {
+    for (i = 0; i < run->said.prompt_count && told; i++) {
         phi_event event;
         bool failed = false;
         memset(&event, 0, sizeof event);
         event.kind = PHI_EV_INPUT_DROPPED;
         event.input = PHI_INPUT_PROMPT;
-        event.text = phi_message_text(run->prompts[i].message, "\n", &run->arena, &failed);
+        event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
         event.source = PHI__LIT("The run was ended before a filter had decided");
         told = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
-    run->prompts = NULL;
+    run->said.prompts = NULL;
     if (!told) return PHI__RUN_LOST;
     return phi__turn_leave(run, PHI_CANCELLED);
 }
@@ -97,15 +99,16 @@ PHI__FN phi__state phi__turn_filter(phi__run *run, bool *wait) {
     phi__hooked hooked = phi__filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__turn_unwanted(run)) return phi__turn_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
-        run->prompts = NULL;
-        run->silent = true;
+        run->said.prompts = NULL;
+        run->turn.silent = true;
         run->status = PHI_REJECTED;
-    } else if (hooked == PHI__HOOK_ALLOW && run->prompts != NULL) {
+    } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
         /* notes of the host may have taken what was reserved */
-        if (!phi__thread_reserve(run->agent->thread, run->prompt_count, run->prompt_count))
+        if (!phi__thread_reserve(run->agent->thread, run->said.prompt_count,
+                                 run->said.prompt_count))
             return PHI__RUN_LOST;
-        phi__thread_attach(run->agent->thread, run->prompts, run->prompt_count);
-        run->prompts = NULL;
+        phi__thread_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
+        run->said.prompts = NULL;
     }
     return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
@@ -135,7 +138,7 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     kept = phi__thread_keep(run->agent->thread, &message);
     if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
         return PHI__RUN_LOST;
-    run->told_messages = run->agent->thread->messages.count;
+    run->said.told_messages = run->agent->thread->messages.count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
 
@@ -149,7 +152,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
     in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
-    for (input = run->pending.head; input != NULL; input = input->next)
+    for (input = run->poll.pending.head; input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
@@ -181,19 +184,19 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
 static void phi__turn_take_injected(phi__run *run) {
     phi__inputs *injected = &run->agent->injected;
     if (injected->head == NULL) return;
-    if (run->pending.tail != NULL)
-        run->pending.tail->next = injected->head;
+    if (run->poll.pending.tail != NULL)
+        run->poll.pending.tail->next = injected->head;
     else
-        run->pending.head = injected->head;
-    run->pending.tail = injected->tail;
-    run->pending.count += injected->count;
+        run->poll.pending.head = injected->head;
+    run->poll.pending.tail = injected->tail;
+    run->poll.pending.count += injected->count;
     memset(injected, 0, sizeof *injected);
 }
 
 PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     phi__hooked hooked;
-    if (run->starved) return PHI__RUN_LOST;
+    if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
     phi__turn_take_injected(run);
     hooked = phi__filter_pending(run);
@@ -206,7 +209,7 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
-    return run->pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -221,13 +224,12 @@ PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
     phi__run_rewind(run);
-    memset(&run->turn_usage, 0, sizeof run->turn_usage);
+    memset(&run->spent.turn, 0, sizeof run->spent.turn);
     run->reply = NULL;
-    run->steered = run->skipping = run->answered = run->refused = run->fresh = false;
-    run->attempt = 0;
+    run->turn.steered = false;
+    phi__attempt_clear(run);
+    phi__round_clear(run);
     phi__compaction_clear(run);
-    run->call_count = run->next_call = run->told_calls = run->running_calls = 0;
-    run->polled_calls = 0;
     phi__context_clear(run);
     phi__shown_clear(run);
 }
@@ -235,17 +237,17 @@ static void phi__turn_clear(phi__run *run) {
 PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry;
-    if (run->turn_open) return phi__run_fit(run); /* out of a snapshot: it had begun */
-    if (run->cancelled) return phi__turn_leave(run, PHI_CANCELLED);
+    if (run->turn.open) return phi__run_fit(run); /* out of a snapshot: it had begun */
+    if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
-    event.trigger = run->turn_index == 0 ? run->trigger : PHI_TRIGGER_CONTINUATION;
+    event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
     entry.trigger = event.trigger;
     phi__turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
-    run->turn_open = true; /* it was told, so its end will be */
+    run->turn.open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
         return PHI__RUN_LOST;
     return phi__run_fit(run);
@@ -278,8 +280,8 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
     phi__budget_release(run);
-    if (!run->turn_open) return PHI__RUN_NEXT;
-    run->turn_open = false;
+    if (!run->turn.open) return PHI__RUN_NEXT;
+    run->turn.open = false;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
@@ -295,12 +297,12 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
 PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
-    hook.usage = &run->turn_usage;
+    hook.usage = &run->spent.turn;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
-    run->turn_index++;
-    run->told_messages = run->agent->thread->messages.count;
+    run->turn.index++;
+    run->said.told_messages = run->agent->thread->messages.count;
     return next;
 }
 
@@ -316,18 +318,17 @@ static phi__state phi__turn_doomed(phi__run *run) {
 PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
-    if (run->starved) return PHI__RUN_LOST;
+    if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
-    if (run->doomed) return phi__turn_doomed(run);
-    if (phi__input_polls(run) || (run->pending.head == NULL && !run->steered)) {
+    if (phi__round_doomed(run)) return phi__turn_doomed(run);
+    if (phi__input_polls(run) || (run->poll.pending.head == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
-    run->steered = true;
-    if ((run->call_count > 0 && !run->answered) ||
-        run->reply->stop_reason == PHI_STOP_REASON_PAUSED || run->pending.head != NULL ||
-        run->agent->injected.head != NULL)
+    run->turn.steered = true;
+    if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
+        run->poll.pending.head != NULL || run->agent->injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -339,7 +340,7 @@ static bool phi__turn_seal(phi__run *run) {
     phi__run_show_state(agent, false);
     phi__posts_read_all(agent->rt);
     if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
-        agent->injected.head == NULL && !run->starved && !phi__turn_unwanted(run))
+        agent->injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
         return true;
     phi__run_show_state(agent, true);
     return false;
@@ -352,9 +353,9 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
-    if (run->pending.head != NULL) return PHI__RUN_TOP;
+    if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
     if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
-    run->steered = false;
+    run->turn.steered = false;
     return PHI__RUN_NEXT;
 }
 
@@ -370,14 +371,14 @@ static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage
     event.usage = usage;
     event.rejection = phi__filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
-        !phi__arena_str(phi__thread_room(run->agent->thread), run->abort_reason, &event.source))
+        !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
-    if (thread->messages.count > run->first_message) {
+    if (thread->messages.count > run->said.first_message) {
         const phi__entry *last = phi__thread_message(thread, thread->messages.count - 1);
         event.message = last != NULL ? last->message : NULL;
     }
-    event.first_message = run->first_message;
-    event.message_count = thread->messages.count - run->first_message;
+    event.first_message = run->said.first_message;
+    event.message_count = thread->messages.count - run->said.first_message;
     return event;
 }
 
@@ -391,7 +392,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__budget_release(run);
     phi__input_return(run);
     phi__input_drop(agent, &agent->injected, "The run ended before it was seen");
-    if (usage != NULL) *usage = run->usage;
+    if (usage != NULL) *usage = run->spent.usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -401,17 +402,17 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
-    run->message_count = event.message_count;
+    run->said.message_count = event.message_count;
     phi__put_off_due(agent);
     phi__stored_updated(run);
     (void)phi__emit_surely(agent, &event);
-    return run->silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
+    return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
-    hook.message_count = run->message_count;
-    hook.usage = &run->usage;
+    hook.message_count = run->said.message_count;
+    hook.usage = &run->spent.usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;

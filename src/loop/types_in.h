@@ -42,8 +42,8 @@ typedef enum phi__state {
     /* What a state may come to that is no state: states.c does what it asks for. No run is ever in
        one of these. */
     PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: run->fault says how */
-    PHI__RUN_GIVE_UP, /* ... and run->fault is for good */
+    PHI__RUN_ENDED,   /* the attempt has ended: its fault says how */
+    PHI__RUN_GIVE_UP, /* ... and its fault is for good */
     PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;
 

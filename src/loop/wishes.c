@@ -31,7 +31,7 @@ static uint64_t phi__wishes_turn(const phi__run *run) {
 
 static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
     phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                            run->turn_index, NULL, NULL, 0);
+                                            run->turn.index, NULL, NULL, 0);
     *done = status == PHI_OK;
     return status != PHI_NO_MEMORY;
 }
