@@ -28054,28 +28054,79 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0x1509e969
+#if PHI__IMP_THREAD != 0xf5b7d45f
 #error "phi: two versions of src/thread in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0x1509e969
+#define PHI__IMP_THREAD 0xf5b7d45f
 
-/* ---- src/thread/thread_in.h ---- */
+/* ---- src/thread/hashes_in.h ---- */
 
-/* thread_in.h - the log in memory: entries, lanes, and the fold of the active lane.
+/* hashes_in.h - a set of hashes; ids are told apart by theirs. */
+#ifndef PHI_THREAD_HASHES_IN_H
+#define PHI_THREAD_HASHES_IN_H
 
-   Entries and their messages live in segments and never move. Order is seq, which is also the place in the log. The
-   fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
-   lanes, and earlier states, are folded anew when they are asked for.
-   Of a log that is in a store, what no view shows leaves memory (segments.c): it is then *away*, and whoever needs
-   it has it read back.
-   An assistant message that failed or was aborted stays in the log and is not shown.
+
+/* Hashes: an open table, half empty; 0 is free. */
+typedef struct phi__hashes {
+    uint64_t *at;
+    size_t count, cap;
+} phi__hashes;
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
+
+#endif
+
+/* ---- src/thread/dirty_in.h ---- */
+
+/* dirty_in.h - which logs of a runtime are to be looked at in a step.
+
+   A log that is in a store puts itself into one list when it grows, and into another when something of it went out of
+   view: so a step need not look at all of them. One that is in no store costs a look at a pointer. */
+#ifndef PHI_THREAD_DIRTY_IN_H
+#define PHI_THREAD_DIRTY_IN_H
+
+
+/* Why a log is looked at in a step. */
+typedef enum phi__dirty_why {
+    PHI__DIRTY_GREW = 0, /* it has entries which its store has not been given */
+    PHI__DIRTY_LEAVES,   /* what it shows no more may leave memory */
+    PHI__DIRTY_WHYS
+} phi__dirty_why;
+
+/* A log's place in the lists; it is kept with what the store has of it. */
+typedef struct phi__dirty {
+    struct phi__dirty *next[PHI__DIRTY_WHYS], *prev[PHI__DIRTY_WHYS];
+    bool listed[PHI__DIRTY_WHYS];
+} phi__dirty;
+
+/* Logs of a runtime, a list for each reason. */
+typedef struct phi__grown {
+    phi__dirty *head[PHI__DIRTY_WHYS], *tail[PHI__DIRTY_WHYS];
+} phi__grown;
+
+/* Puts it into a list, if it is not in it and there are lists. NULL is harmless for each. */
+PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
+PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
+/* The one that was listed first, and out of the list; NULL: none. */
+PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why);
+
+#endif
+
+/* ---- src/thread/log_in.h ---- */
+
+/* log_in.h - entries, in memory: by seq, and in the segments where they live.
+
+   Entries, and all they point to, live in segments and never move. Order is seq, which is also the place in the log. Of
+   a log that is in a store, segments to which no view points may leave memory: their entries are then *away*, and
+   `entries` has gaps. Nothing here reads or writes a store.
    Threads: the pumping thread. */
-#ifndef PHI_THREAD_THREAD_IN_H
-#define PHI_THREAD_THREAD_IN_H
+#ifndef PHI_THREAD_LOG_IN_H
+#define PHI_THREAD_LOG_IN_H
 
-
-enum { PHI__LANE_NONE = 0x7fffffff };
 
 /* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
    when it is full. */
@@ -28099,12 +28150,6 @@ typedef struct phi__op {
     struct phi__op *earlier;   /* in the log */
     uint64_t id_hash;
 } phi__op;
-
-/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
-typedef struct phi__op_place {
-    uint64_t hash;
-    phi__op *op; /* NULL: free */
-} phi__op_place;
 
 typedef struct phi__child_run {
     phi_str tool_call_id, session_id, loop_id;
@@ -28142,18 +28187,89 @@ typedef struct phi__entry {
     } of;
 } phi__entry;
 
-typedef struct phi__lane {
-    phi_str name;    /* in memory of its own */
-    uint32_t parent; /* PHI__LANE_NONE: it began empty */
-    uint64_t fork_seq;
-    uint64_t seq; /* of the entry that began it */
-} phi__lane;
+/* Entries, by seq; and where they live. */
+typedef struct phi__log {
+    phi_memory *memory;
+    phi__io *io;
+    phi__segment first;     /* in its place: a short log needs no other */
+    phi__segment *segments; /* the others */
+    phi__segment *current;  /* one of these */
+    size_t segment_bytes;   /* of a segment that is full */
+    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
+    size_t base;            /* seq of the first entry; those before it are forgotten */
+    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
+    phi__entry **entries;
+    size_t held, cap;
+    int64_t made_ms, changed_ms; /* phi_thread_info */
+    bool left;         /* something went out of view since the last look at what may leave memory */
+    phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
+    phi__dirty *dirty; /* its place there; NULL: it is in no store */
+} phi__log;
 
-/* A compaction that was not undone; it is known also when its rewrite is away. */
-typedef struct phi__compaction_mark {
-    uint64_t seq;
-    uint32_t lane;
-} phi__compaction_mark;
+/* Empty. io: for the time of what is appended; NULL: none is known. */
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
+/* Gives back all it has; then it is to be initialised again. */
+PHI__FN void phi__log_free(phi__log *log);
+PHI__FN int64_t phi__log_now(const phi__log *log);
+/* An entry; NULL: it is away, or there is none. */
+PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
+/* Room for n more entries, so that adding them cannot fail. False: no memory. */
+PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
+/* The next entry, which lives in the current segment already. */
+PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
+/* After something was added. */
+PHI__FN void phi__log_grew(phi__log *log);
+/* Something went out of view. */
+PHI__FN void phi__log_left(phi__log *log);
+/* Whether every entry from the first one on is in memory. */
+static inline bool phi__log_whole(const phi__log *log) {
+    return log->held + log->base == log->count;
+}
+
+/* ---- segments.c ---- */
+
+/* Where the next entries are to live, and all they point to. */
+static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
+/* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0: as usual. */
+PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes);
+/* Bytes of its segments. */
+PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
+/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
+   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
+/* Leaves the current segment for a new one in any case. False: no memory. */
+PHI__FN bool phi__log_open(phi__log *log);
+/* Segments are freed that are not live: of what leaves memory. */
+PHI__FN void phi__log_drop_dead(phi__log *log);
+PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmless */
+
+/* ---- check.c ---- */
+
+/* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
+   fit. Static. */
+PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+/* Whether an id is UTF-8, as ids and names in a thread are. */
+PHI__FN bool phi__id_fits(phi_str id);
+
+/* ---- entry.c ---- */
+
+/* Words of what is stored and described: by number, NULL past the end. */
+PHI__FN const char *phi__entry_kind_word(int kind);
+PHI__FN const char *phi__entry_trigger_word(int trigger);
+PHI__FN const char *phi__entry_continuation_word(int continuation);
+
+#endif
+
+/* ---- src/thread/fold_in.h ---- */
+
+/* fold_in.h - what a lane shows.
+
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or was made
+   anew. What is made anew needs the whole log in memory. */
+#ifndef PHI_THREAD_FOLD_IN_H
+#define PHI_THREAD_FOLD_IN_H
+
 
 /* What a lane shows: each item is a message of the log, or one of a rewrite. */
 typedef struct phi__fold {
@@ -28167,6 +28283,127 @@ typedef struct phi__fold {
     size_t counted;
     uint64_t counted_tokens;
 } phi__fold;
+
+/* Whether a message is shown at all */
+PHI__FN bool phi__fold_shows(const phi_message *message);
+
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
+PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
+/* Puts a rewrite into a fold. False: no memory, and nothing changed. */
+PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
+/* The first item that stands for entry `from` or a later one. */
+PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
+/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n);
+/* Takes out what stands from entry `from` to entry `to`. */
+PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
+
+/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with phi__fold_free.
+   PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__fold *fold);
+
+/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
+PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                phi__fold *made, const phi__fold **out);
+PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
+/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
+PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
+
+/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
+   UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
+typedef struct phi__limit {
+    uint64_t seq;
+    bool any;
+} phi__limit;
+PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto);
+
+/* ---- groups.c ---- */
+
+/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
+   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
+PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
+PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
+/* Whether an answer made the call of this id. */
+PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
+/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group. fold->count bytes; NULL:
+   there is none. False: no memory. */
+PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
+/* Whether a message can take the place of another in its group: its calls, or its result, are the same. */
+PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
+
+#endif
+
+/* ---- src/thread/lane_in.h ---- */
+
+/* lane_in.h - lanes, and the messages of the active one. */
+#ifndef PHI_THREAD_LANE_IN_H
+#define PHI_THREAD_LANE_IN_H
+
+
+enum { PHI__LANE_NONE = 0x7fffffff };
+
+typedef struct phi__lane {
+    phi_str name;    /* in memory of its own */
+    uint32_t parent; /* PHI__LANE_NONE: it began empty */
+    uint64_t fork_seq;
+    uint64_t seq; /* of the entry that began it */
+} phi__lane;
+
+typedef struct phi__lanes {
+    phi__lane *at; /* none: there is only the default one */
+    uint32_t count, active, cap;
+    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
+    size_t table_cap;
+} phi__lanes;
+
+/* MESSAGE entries of the active lane. */
+typedef struct phi__messages {
+    phi__entry **at;    /* those in memory, in order */
+    size_t count, held; /* of all; of those in memory */
+    size_t cap;
+    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
+} phi__messages;
+
+PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
+
+PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
+
+/* Message i of the active lane; NULL: it is away, or there is none. */
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
+/* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
+PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane);
+
+/* The log is whole. */
+PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
+
+/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
+   NULL: nothing. */
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
+
+/* An entry that says so: made, and appended on the lane that it is about, which need not be the active one. NULL: no memory. */
+PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
+PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
+                              uint32_t lane);
+/* To a new lane that begins empty: both, or nothing. */
+PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
+/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
+PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                   uint64_t *out, bool *any);
+
+#endif
+
+/* ---- src/thread/loops_in.h ---- */
+
+/* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes on. */
+#ifndef PHI_THREAD_LOOPS_IN_H
+#define PHI_THREAD_LOOPS_IN_H
+
 
 /* The last beginning of each run, by the hash of its id: an open table, half empty. */
 typedef struct phi__loop_start {
@@ -28185,52 +28422,51 @@ typedef struct phi__loops {
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 
-/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
-   the run, too. */
-typedef struct phi__undo {
-    phi__fold fold;
-    uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
+/* NULL: there is no run of this id in memory. */
+PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
+/* Whether a run of this id is in memory. */
+PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
+
+/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
+   view or not; one may come again. What this reader (a number of its own) was told of as the last
+   one is left out. False: saw_fn said no. */
+PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data);
+/* A deep copy; NULL: no memory. */
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+/* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
+   False: no memory. */
+PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info);
+/* Room for the id of one more. False: no memory. */
+PHI__FN bool phi__thread_loop_room(phi_thread *thread);
+/* Entries have left memory: so do the ids of their runs. */
+PHI__FN void phi__thread_shed_loops(phi_thread *thread);
+
+/* For a LOOP_START, when it is attached. */
+PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);
+
+#endif
+
+/* ---- src/thread/ops_in.h ---- */
+
+/* ops_in.h - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
+#ifndef PHI_THREAD_OPS_IN_H
+#define PHI_THREAD_OPS_IN_H
+
+
+/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
+typedef struct phi__op_place {
+    uint64_t hash;
+    phi__op *op; /* NULL: free */
+} phi__op_place;
+
+/* A compaction that was not undone; it is known also when its rewrite is away. */
+typedef struct phi__compaction_mark {
+    uint64_t seq;
     uint32_t lane;
-} phi__undo;
-
-/* Hashes: an open table, half empty; 0 is free. */
-typedef struct phi__hashes {
-    uint64_t *at;
-    size_t count, cap;
-} phi__hashes;
-
-/* Entries, by seq; and where they live. */
-typedef struct phi__log {
-    phi_memory *memory;
-    phi__io *io;
-    phi__segment first;     /* in its place: a short log needs no other */
-    phi__segment *segments; /* the others */
-    phi__segment *current;  /* one of these */
-    size_t segment_bytes;   /* of a segment that is full */
-    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
-    size_t base;            /* seq of the first entry; those before it are forgotten */
-    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
-    phi__entry **entries;
-    size_t held, cap;
-    int64_t made_ms, changed_ms; /* phi_thread_info */
-    bool left; /* something went out of view since the last look at what may leave memory */
-    struct phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
-} phi__log;
-
-/* MESSAGE entries of the active lane. */
-typedef struct phi__messages {
-    phi__entry **at;    /* those in memory, in order */
-    size_t count, held; /* of all; of those in memory */
-    size_t cap;
-    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
-} phi__messages;
-
-typedef struct phi__lanes {
-    phi__lane *at; /* none: there is only the default one */
-    uint32_t count, active, cap;
-    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
-    size_t table_cap;
-} phi__lanes;
+} phi__compaction_mark;
 
 typedef struct phi__ops {
     phi__op *last;        /* the last one in memory */
@@ -28242,14 +28478,75 @@ typedef struct phi__ops {
     size_t compaction_count, compaction_cap;
 } phi__ops;
 
+PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id); /* in memory */
+
+/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no memory. */
+PHI__FN bool phi__ops_room(phi_thread *thread, const phi__op *op);
+/* The newest; its seq and id are known. There is room. */
+PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op);
+/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
+PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
+                                       uint64_t to);
+/* The marks of its compactions between two entries go. */
+PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
+/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
+   changed; never, where there are not more than before. */
+PHI__FN bool phi__thread_index_ops(phi_thread *thread);
+
+#endif
+
+/* ---- src/thread/runs_in.h ---- */
+
+/* runs_in.h - how a run that keeps nothing is rolled back. */
+#ifndef PHI_THREAD_RUNS_IN_H
+#define PHI_THREAD_RUNS_IN_H
+
+
+/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
+   the run, too. */
+typedef struct phi__undo {
+    phi__fold fold;
+    uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
+    uint32_t lane;
+} phi__undo;
+
+/* For a LOOP_END, when it is attached. */
+PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
+
+/* Whether the end of a run folds its lane anew, for which the log must be whole. */
+PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
+/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
+
+/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing. False: no memory. */
+PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
+PHI__FN void phi__thread_drop_undo(phi_thread *thread);
+/* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
+PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
+
+#endif
+
+/* ---- src/thread/thread_in.h ---- */
+
+/* thread_in.h - a thread: its log, and what is known of it while it grows.
+
+   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
+   lanes, and earlier states, are folded anew when they are asked for. An assistant message that failed or was aborted
+   stays in the log and is not shown.
+   All of this is in memory, and needs no store: what would read a log back is in recall_in.h.
+   Threads: the pumping thread. */
+#ifndef PHI_THREAD_THREAD_IN_H
+#define PHI_THREAD_THREAD_IN_H
+
+
 struct phi_thread {
-    phi__log log;
-    phi__messages messages;
-    phi__lanes lanes;
-    phi__fold fold; /* of the active lane */
-    phi__ops ops;
-    phi__loops loops;
-    phi__undo undo;
+    phi__log log;             /* log_in.h */
+    phi__lanes lanes;         /* lane_in.h */
+    phi__messages messages;   /* of the active lane; lane_in.h */
+    phi__fold fold;           /* of the active lane; fold_in.h */
+    phi__ops ops;             /* ops_in.h */
+    phi__loops loops;         /* loops_in.h */
+    phi__undo undo;           /* runs_in.h */
     phi__hashes ids;          /* of the tool call ids so far */
     phi_usage usage;          /* phi_thread_usage */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
@@ -28265,13 +28562,39 @@ struct phi_thread {
 
 typedef phi_thread phi__thread;
 
+/* ---- thread.c ---- */
+
 /* io: for the time of what is appended; NULL: none is known. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
-PHI__FN int64_t phi__thread_now(const phi_thread *thread);
-/* It is then empty, and in no store (which gets what it lacks); of_agent, rt, lent, grown, io and memory stay. */
-PHI__FN void phi__thread_free(phi_thread *thread);
+/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store: phi__thread_free is for one that may be. */
+PHI__FN void phi__thread_destroy(phi_thread *thread);
 /* Forgets all without freeing it: somebody has a copy. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
+
+/* Bytes of all its segments and lists. */
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
+
+static inline int64_t phi__thread_now(const phi_thread *thread) {
+    return phi__log_now(&thread->log);
+}
+static inline phi_arena *phi__thread_room(phi_thread *thread) {
+    return phi__log_room(&thread->log);
+}
+static inline bool phi__thread_whole(const phi_thread *thread) {
+    return phi__log_whole(&thread->log);
+}
+static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
+    return phi__log_at(&thread->log, seq);
+}
+static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
+    return phi__log_roll(&thread->log, carried);
+}
+static inline void phi__thread_left(phi_thread *thread) { phi__log_left(&thread->log); }
+/* 1 where there is only the default one. */
+static inline size_t phi__thread_lanes(const phi_thread *thread) {
+    return phi__max(thread->lanes.count, 1);
+}
+/* ---- append.c ---- */
 
 /* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
    else is appended. False: no memory. */
@@ -28279,260 +28602,35 @@ PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages);
 /* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
 PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n);
 
+/* What attaching does for every entry, on the active lane. */
+PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
 /* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
    current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
-
-/* ---- segments.c ---- */
-
-/* Where the next entries are to live, and all they point to. */
-PHI__FN phi_arena *phi__thread_room(phi_thread *thread);
-/* Whether every entry from the first one on is in memory. */
-static inline bool phi__thread_whole(const phi_thread *thread) {
-    return thread->log.held + thread->log.base == thread->log.count;
-}
-/* How full segments of an empty thread are to be: of an agent with a memory limit, a part of that; 0: as usual. */
-PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes);
-/* Bytes of all its segments and lists. */
-PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
-
-/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
-   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
-   nothing changed. */
-PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried);
-
-/* An entry, and message i of the active lane; NULL: it is away, or there is none. */
-PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq);
-PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
-
-/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
-   PHI_OK then). */
-PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
-
-/* Something went out of view. */
-PHI__FN void phi__thread_left(phi_thread *thread);
-
-/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned; what stays besides:
-   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
-   everything. */
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
-PHI__FN void phi__thread_pin(phi__segment *segment);     /* NULL is harmless */
-PHI__FN void phi__thread_shed_end(phi_thread *thread);
-
-/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
-   says, or PHI_NO_MEMORY, and nothing changed. */
-PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
-
-PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
-PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
-PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
-PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
-
-/* ---- rebase.c ---- */
-
-/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
-   and some may be there. */
-PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
-                              const uint8_t *keep);
-/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
-   turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
-   the user. `keep`: fold->count bytes. False: no memory; then none is. */
-PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
-                                uint8_t *keep);
-/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
-   active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
-   False: no memory, and the new log is to be freed. */
-PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
-                              phi_forgotten **made);
-/* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
-PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
-
-/* check.c: words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
-   fit. Static. */
-PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
-/* Whether an id is UTF-8, as ids and names in a thread are. */
-PHI__FN bool phi__id_fits(phi_str id);
-
+/* Copies a message into the current segment without appending it; NULL: no memory. */
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
+/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
+   so. False: no memory; results that are there by then stay. */
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
 /* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
    False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
-
-/* ---- load.c: while entries are read into an empty thread ---- */
-
-/* Between the two the thread is of use to its reader alone. After an error it is to be freed. */
-PHI__FN phi_status phi__load_begin(phi_thread *thread);
-PHI__FN phi_status phi__load_end(phi_thread *thread);
-PHI__FN void phi__load_drop(phi_thread *thread); /* not being read: harmless */
-PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);
-PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n);
-PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry); /* its room was made */
-/* False: no memory; after true, entering a lane that there is cannot fail. */
-PHI__FN bool phi__load_may_enter(phi_thread *thread);
-PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
-/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more closely. */
-PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
-/* Whether no later rewrite is known to touch one; false: look more closely. */
-PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
-/* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread is to be freed. */
-PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
-PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
-/* The active lane's rewrites from entry `start` on go. */
-PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start);
-
-/* ---- runs.c ---- */
-
-/* Whether a run of this id is in memory; and in the whole log, which is read back for that. As phi__thread_recall. */
-PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
-PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
-/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
-   view or not; one may come again. What this reader (a number of its own) was told of as the last
-   one is left out. False: saw_fn said no. */
-PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
-                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
-                                    void *user_data);
-/* A deep copy; NULL: no memory. */
-PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
-/* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
-   False: no memory. */
-PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
-                                   phi_loop_info *info);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
                                   int64_t ended_ms, phi_status status);
-/* Room for the id of one more. False: no memory. */
-PHI__FN bool phi__thread_loop_room(phi_thread *thread);
-/* Entries have left memory: so do the ids of their runs. */
-PHI__FN void phi__thread_shed_loops(phi_thread *thread);
-/* For LOOP_START and LOOP_END, when they are attached. */
-PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);
-PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
-/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be. PHI_NO_MEMORY, or what the
-   store says. */
-PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
-/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing. False: no memory. */
-PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
-PHI__FN void phi__thread_drop_undo(phi_thread *thread);
-/* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
-PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
 
-/* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
-   estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
-   marker's words, too. counter NULL: the estimate. What stays: the first user message, the newest one, and the last
-   group. A user message
-   "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
-   no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
-PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
-                                  const phi_token_counter *counter, phi_str loop_id,
-                                  uint32_t turn_index, size_t *removed);
+/* ---- note.c ---- */
 
-/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
-   so. False: no memory; results that are there by then stay. */
-PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
-
-/* Copies a message into the current segment without appending it; NULL: no memory. */
-PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
-
-/* views.c: a note; phi's own, too. As phi_thread_note. */
+/* A note; phi's own, too. As phi_thread_note. */
 PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
                                     uint64_t *seq);
-/* views.c: an entry as the public struct shows it. */
-PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
 
-/* lane.c */
-PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
-PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
-/* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
-PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
-                                        uint64_t fork_seq, uint32_t *lane);
-PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
-/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
-   NULL: nothing. */
-PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
-/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
-   nothing changed. */
-PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
-/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
-PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
-                                   uint64_t *out, bool *any);
-
-/* fold.c: whether a message is shown at all */
-PHI__FN bool phi__fold_shows(const phi_message *message);
-PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
-PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
-/* Puts a rewrite into a fold. False: no memory, and nothing changed. */
-PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
-/* The first item that stands for entry `from` or a later one. */
-PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
-PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
-                              size_t n);
-/* Takes out what stands from entry `from` to entry `to`. */
-PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
-/* What a lane shows after entry `upto`, made anew, of the whole log: what is away is read back. *fold is freed with
-   phi__fold_free. As phi__thread_recall else. */
-PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                  phi__fold *fold);
-/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
-PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
-                                phi__fold *made, const phi__fold **out);
-PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
-/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
-PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
-/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
-   UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
-typedef struct phi__limit {
-    uint64_t seq;
-    bool any;
-} phi__limit;
-PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto);
-PHI__FN size_t
-phi__thread_lanes(const phi_thread *thread); /* 1 where there is only the default one */
-
-/* groups.c: for each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
-   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
-PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
-PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
-/* Whether an answer made the call of this id. */
-PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
-/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group. fold->count bytes; NULL:
-   there is none. False: no memory. */
-PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
-
-/* Whether a message can take the place of another in its group: its calls, or its result, are the same. */
-PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now);
-
-/* rewrite.c: as phi_thread_rewrite, without looking whether a run goes on. loop_id, turn_index: who makes it. */
-PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
-                                       char *words, size_t words_size);
-/* Whether spans would be taken now, in the active lane; else what phi__thread_rewrite says. Nothing changes. */
-PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
-                                             char *words, size_t words_size);
-/* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
-PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                     size_t words_size);
-/* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
-PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
-                                      size_t words_size);
-/* A deep copy in an arena, of one whose form is right. False: no memory. */
-PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
-/* The id of a rewrite that has none of its host's: its place in the log, mostly. */
-#define PHI__OP_MADE "op-%llu"
-enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
-PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
-PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id); /* in memory */
-/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
-PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
-                                       uint64_t to);
-/* The marks of its compactions between two entries go. */
-PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
-/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
-   changed; never, where there are not more than before. */
-PHI__FN bool phi__thread_index_ops(phi_thread *thread);
+/* What is no JSON is PHI_PARSE, or what the reader says. */
+PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
 #endif
 
@@ -28552,17 +28650,18 @@ typedef struct phi__about {
 PHI__FN void phi__about_free(phi_thread *thread);
 PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
-/* The thread's id, in a store or not; made where it has none. Empty: no memory. */
-PHI__FN phi_str phi__about_id(phi_thread *thread);
 /* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's, its end included. */
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
-/* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
-PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head);
-PHI__FN void phi__about_put_head(phi__buf *out, const phi_thread *thread);
+/* The same of a copy of it. False: no memory. */
+PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
+/* Title, metadata and origin. */
+PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
+/* Noted in the log, and kept. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
 /* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
-/* In a new log: that it is made of another one, up to entry `at` (UINT64_MAX: of none of its entries). */
-PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint64_t at);
+/* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of none of its entries). */
+PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
 /* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory. What `before` has
    stays there until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
@@ -28606,6 +28705,156 @@ PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t
 
 /* A user's message with one text, which is borrowed. NULL: no memory. */
 PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
+
+#endif
+
+/* ---- src/thread/load_in.h ---- */
+
+/* load_in.h - a thread while entries are read into it.
+
+   Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an error it is to be freed. */
+#ifndef PHI_THREAD_LOAD_IN_H
+#define PHI_THREAD_LOAD_IN_H
+
+
+PHI__FN phi_status phi__load_begin(phi_thread *thread);
+
+PHI__FN phi_status phi__load_end(phi_thread *thread);
+PHI__FN void phi__load_drop(phi_thread *thread); /* not being read: harmless */
+PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out);
+
+/* As phi__thread_reserve and phi__thread_attach, of one entry. */
+PHI__FN bool phi__load_reserve(phi_thread *thread, bool message);
+PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry);
+/* As phi__thread_may_end. */
+PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end);
+/* As phi__thread_switch. */
+PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
+/* False: no memory; after true, entering a lane that there is cannot fail. */
+PHI__FN bool phi__load_may_enter(phi_thread *thread);
+PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
+
+/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more closely. */
+PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
+/* Whether no later rewrite is known to touch one; false: look more closely. */
+PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
+/* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread is to be freed. */
+PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
+PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
+
+#endif
+
+/* ---- src/thread/rebase_in.h ---- */
+
+/* rebase_in.h - a log that begins anew with copies of what its lanes show. */
+#ifndef PHI_THREAD_REBASE_IN_H
+#define PHI_THREAD_REBASE_IN_H
+
+
+/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
+   and some may be there. */
+PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
+                              const uint8_t *keep);
+/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
+   turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
+   the user. `keep`: fold->count bytes. False: no memory; then none is. */
+PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep);
+/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
+   active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
+   False: no memory, and the new log is to be freed. */
+PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
+                              phi_forgotten **made);
+/* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
+
+#endif
+
+/* ---- src/thread/rewrite_in.h ---- */
+
+/* rewrite_in.h - the one change of what a lane shows: valid, or refused before it is appended.
+
+   Nothing here reads a store: what a rewrite needs of the log is in memory (phi__rewrite_needs). */
+#ifndef PHI_THREAD_REWRITE_IN_H
+#define PHI_THREAD_REWRITE_IN_H
+
+
+/* What is checked, and where words about it go. */
+typedef struct phi__rewriting {
+    phi_thread *thread;
+    const phi_rewrite *given;
+    uint32_t lane;
+    uint64_t base;
+    phi__fold *fold; /* of the lane as it is */
+    phi__fold made;  /* where the lane is not the active one */
+    bool moves;      /* another lane is the active one afterwards: */
+    uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
+    phi__fold shown; /* ... which shows this, without the rewrite */
+    char *words;
+    size_t words_size;
+} phi__rewriting;
+
+/* Of the active lane, until another is set. */
+PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
+                                          char *words, size_t words_size);
+/* Puts words where they go; PHI_BAD_ARG. */
+PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
+PHI__FN phi_status phi__rewrite_check(phi__rewriting *w);
+PHI__FN bool phi__rewrite_named(const phi_rewrite *rewrite); /* it has an id of its own */
+/* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing changes. */
+PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
+                                             char *words, size_t words_size);
+
+/* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
+PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
+                                     size_t words_size);
+/* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
+PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
+                                      size_t words_size);
+
+/* ---- rewrite.c ---- */
+
+/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory. loop_id, turn_index: who
+   makes it. */
+PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
+                                     phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                     char *words, size_t words_size);
+/* Whether the log must be whole for it. */
+PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite);
+/* A deep copy in an arena, of one whose form is right. False: no memory. */
+PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out);
+/* The id of a rewrite that has none of its host's: its place in the log, mostly. */
+#define PHI__OP_MADE "op-%llu"
+enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
+PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
+
+#endif
+
+/* ---- src/thread/truncate_in.h ---- */
+
+/* truncate_in.h - the oldest groups leave the view. */
+#ifndef PHI_THREAD_TRUNCATE_IN_H
+#define PHI_THREAD_TRUNCATE_IN_H
+
+
+/* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
+   estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
+   marker's words, too. counter NULL: the estimate. What stays: the first user message, the newest one, and the last
+   group. A user message
+   "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
+   no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
+                                  const phi_token_counter *counter, phi_str loop_id,
+                                  uint32_t turn_index, size_t *removed);
+
+#endif
+
+/* ---- src/thread/history_in.h ---- */
+
+/* history_in.h - all of src/history that works on a thread, for the layers below. */
+#ifndef PHI_THREAD_HISTORY_IN_H
+#define PHI_THREAD_HISTORY_IN_H
+
 
 #endif
 
@@ -28661,10 +28910,20 @@ PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, p
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
 
-/* Words of the format that both directions know: by number, NULL past the end. */
-PHI__FN const char *phi__entry_kind_word(int kind);
-PHI__FN const char *phi__entry_trigger_word(int trigger);
-PHI__FN const char *phi__entry_continuation_word(int continuation);
+#endif
+
+/* ---- src/thread/info_in.h ---- */
+
+/* info_in.h - the id of a thread: that of its store, or of its own. */
+#ifndef PHI_THREAD_INFO_IN_H
+#define PHI_THREAD_INFO_IN_H
+
+
+/* The thread's id, in a store or not; made where it has none. Empty: no memory. */
+PHI__FN phi_str phi__info_id(phi_thread *thread);
+/* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
+PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);
+PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread);
 
 #endif
 
@@ -28695,10 +28954,9 @@ PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t coun
 
 /* ---- src/thread/journal_in.h ---- */
 
-/* journal_in.h - a thread that is in a store: what the store has of it, and which threads have grown.
+/* journal_in.h - a thread that is in a store, and what the store has of it.
 
-   Growing costs a look at a pointer; a thread that grew is put into a list, so that a step need not look at all of
-   them. What the store did not take stays in the log, and goes with what is written next.
+   What the store did not take stays in the log, and goes with what is written next.
    Threads: the pumping thread. */
 #ifndef PHI_THREAD_JOURNAL_IN_H
 #define PHI_THREAD_JOURNAL_IN_H
@@ -28710,18 +28968,6 @@ enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 
 enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
 
-/* Why a thread is looked at in a step. */
-typedef enum phi__journal_why {
-    PHI__JOURNAL_GREW = 0, /* it has entries which its store has not been given */
-    PHI__JOURNAL_LEAVES,   /* what it shows no more may leave memory */
-    PHI__JOURNAL_WHYS
-} phi__journal_why;
-
-/* Threads of a runtime, a list for each. */
-typedef struct phi__grown {
-    struct phi__journal *head[PHI__JOURNAL_WHYS], *tail[PHI__JOURNAL_WHYS];
-} phi__grown;
-
 typedef struct phi__journal {
     phi_store store;
     char *id; /* terminated */
@@ -28729,8 +28975,7 @@ typedef struct phi__journal {
     uint64_t stored; /* entries that the store has */
     bool failing;    /* the last append failed, and that was told */
     phi_thread *thread;
-    struct phi__journal *next[PHI__JOURNAL_WHYS], *prev[PHI__JOURNAL_WHYS];
-    bool listed[PHI__JOURNAL_WHYS];
+    phi__dirty dirty;
 } phi__journal;
 
 PHI__FN bool phi__journal_id_fits(const char *id);
@@ -28743,9 +28988,65 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
-PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why);
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* The one that was listed first, and out of the list; NULL: none. */
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why);
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
+
+/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy else. */
+PHI__FN void phi__thread_free(phi_thread *thread);
+
+#endif
+
+/* ---- src/thread/recall_in.h ---- */
+
+/* recall_in.h - what leaves memory, and how it comes back.
+
+   Only here is a store read for a log that is in use: by what a host or a run asks for, first of all, and once. */
+#ifndef PHI_THREAD_RECALL_IN_H
+#define PHI_THREAD_RECALL_IN_H
+
+
+/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
+   says, or PHI_NO_MEMORY, and nothing changed. */
+PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
+/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
+   PHI_OK then). */
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
+
+/* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
+PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto);
+/* What is needed to append the end of a run. As phi__thread_recall. */
+PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
+/* Whether the whole log has a run of this id. As phi__thread_recall. */
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
+
+/* ---- edit.c ---- */
+
+/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back. loop_id, turn_index: who makes it. */
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size);
+/* ---- evict.c ---- */
+
+/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned (phi__log_pin); what stays besides:
+   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
+   everything. */
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_shed_end(phi_thread *thread);
+
+/* ---- views.c ---- */
+
+/* An entry as the public struct shows it. */
+PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
+
+#endif
+
+/* ---- src/thread/persist_in.h ---- */
+
+/* persist_in.h - a thread, and the store that it may be in, for the layers below. */
+#ifndef PHI_THREAD_PERSIST_IN_H
+#define PHI_THREAD_PERSIST_IN_H
+
 
 #endif
 
@@ -28845,11 +29146,9 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 /* ---- src/thread/about.c ---- */
 
-/* about.c - what a thread knows of itself: its id, when it was made and changed, title, metadata, where it was forked
-   from, and the system prompts of its runs.
+/* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it was forked from.
 
-   A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. The id is the store's, or
-   stands in the first line of a text. A run's system prompt is in its LOOP_START, unless the run before had the same. */
+   A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
 
 
 /* ---- keeping ---- */
@@ -28878,7 +29177,7 @@ PHI__FN size_t phi__about_bytes(const phi_thread *thread) {
     return about != NULL ? sizeof *about + phi__arena_taken(&about->arena) : 0;
 }
 
-static phi_thread_info phi__about_info(const phi_thread *thread) {
+PHI__FN phi_thread_info phi__about_info(const phi_thread *thread) {
     phi_thread_info none;
     memset(&none, 0, sizeof none);
     return thread->about != NULL ? thread->about->info : none;
@@ -28905,26 +29204,12 @@ static bool phi__about_take(phi_thread *thread, const phi_thread_info *info) {
     return true;
 }
 
-static phi_str phi__about_known_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
-}
-
-static bool phi__about_set_id(phi_thread *thread, phi_str id) {
+PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(id.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, id.at, id.len);
     phi__about_name(thread, phi__str(copy, id.len));
     return true;
-}
-
-PHI__FN phi_str phi__about_id(phi_thread *thread) {
-    unsigned char random[16] = {0};
-    char made[PHI__UUID_SIZE];
-    if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
-    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
-    phi__uuid(random, made);
-    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
 
 /* ---- as JSON ---- */
@@ -28933,15 +29218,6 @@ static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     if (value.len == 0) return;
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_str(out, value);
-}
-
-PHI__FN void phi__about_put_head(phi__buf *out, const phi_thread *thread) {
-    if (thread->journal == NULL) phi__about_put_str(out, "id", thread->id);
-}
-
-PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head) {
-    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
-    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
@@ -28986,11 +29262,11 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
 
 /* ---- one thread from another ---- */
 
-PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint64_t at) {
+PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at) {
     phi_thread_info info = phi__about_info(thread);
-    info.forked_from = phi__about_id(from);
+    info.forked_from = from;
     info.forked_at = at;
-    if (info.forked_from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
+    if (from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
     thread->log.made_ms = phi__thread_now(thread);
     return phi__about_note(thread, &thread->about->info);
 }
@@ -29013,80 +29289,213 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
     before->id = phi__str(NULL, 0);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
-    phi_str id;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    id = phi__about_id(thread);
-    if (id.len == 0) return PHI_NO_MEMORY;
-    *out = phi__about_info(thread);
-    out->id = id;
-    out->made_ms = thread->log.made_ms;
-    out->changed_ms = thread->log.changed_ms;
-    return PHI_OK;
-}
-
 /* The log has it first. */
-static phi_status phi__about_set(phi_thread *log, const phi_thread_info *info) {
-    phi__about *about = phi__about_copy(log, info), *before = log->about;
+PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info) {
+    phi__about *about = phi__about_copy(thread, info), *before = thread->about;
     phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
-    status = phi__about_note(log, info);
-    phi__about_drop(log, status == PHI_OK ? before : about);
-    if (status == PHI_OK) log->about = about;
+    status = phi__about_note(thread, info);
+    phi__about_drop(thread, status == PHI_OK ? before : about);
+    if (status == PHI_OK) thread->about = about;
     return status;
 }
 
-PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
-    phi_thread_info info;
-    phi_str text = phi_str_of(title);
-    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.title, text)) return PHI_OK;
-    info.title = text;
-    return phi__about_set(thread, &info);
+/* ---- src/thread/append.c ---- */
+
+/* append.c - appending, and keeping what the active lane shows up to date. */
+
+
+PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
+    void *grown;
+    if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
+    if (messages == 0) return true;
+    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
+                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
+    if (grown == NULL) return false;
+    thread->messages.at = (phi__entry **)grown;
+    return phi__fold_room(thread->log.memory, &thread->fold, messages);
 }
 
-static phi_status phi__about_is_object(const phi_thread *log, phi_str json) {
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_status status;
-    if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, log->log.memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
-    phi_arena_free(&scratch);
-    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
+    from->input -= part->input;
+    from->output -= part->output;
+    from->reasoning -= part->reasoning;
+    from->cache_read -= part->cache_read;
+    from->cache_write -= part->cache_write;
+    from->total_tokens -= part->total_tokens;
 }
 
-PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
-    phi_thread_info info;
-    phi_status status;
-    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__about_is_object(thread, json);
-    if (status != PHI_OK) return status;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.metadata, json)) return PHI_OK;
-    info.metadata = json;
-    return phi__about_set(thread, &info);
-}
-
-PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
-    phi_status status;
-    uint64_t i;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
-        const phi__entry *entry = phi__thread_at(thread, i - 1);
-        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
-            !entry->of.loop->has_system_prompt)
-            continue;
-        *out = entry->of.loop->system_prompt;
-        return PHI_OK;
+/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
+static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
+    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
+    if (entry->usage != NULL && !stray) {
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_LOOP_END)
+            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
+        phi_usage_add(&thread->usage, entry->usage);
     }
-    return PHI_NOT_FOUND;
+    if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
+        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
+}
+
+PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry) {
+    phi__log_add(&thread->log, entry);
+    entry->lane = thread->lanes.active;
+    phi__thread_count_usage(thread, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_END) {
+        phi__thread_loop_ends(thread, entry);
+    } else if (entry->kind == PHI_ENTRY_LOOP_START) {
+        phi__thread_loop_starts(thread, entry);
+        phi__thread_drop_undo(thread);
+    }
+}
+
+PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
+    phi__messages *messages = &thread->messages;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        phi__entry *entry = &entries[i];
+        phi__thread_put(thread, entry);
+        if (entry->kind != PHI_ENTRY_MESSAGE) continue;
+        entry->ordinal = messages->count++;
+        messages->at[messages->held++] = entry;
+        if (entry->message->role == PHI_ROLE_USER) messages->last_user = entry->seq + 1;
+        phi__fold_message(&thread->fold, entry);
+    }
+    phi__log_grew(&thread->log);
+}
+
+/* Beside the entry's own room. */
+static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
+    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
+}
+
+PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
+    size_t messages = 0, i;
+    phi__entry *kept;
+    if (n == 0) return true;
+    for (i = 0; i < n; i++) {
+        messages += entries[i].kind == PHI_ENTRY_MESSAGE;
+        if (!phi__thread_may_append(thread, &entries[i])) return false;
+    }
+    if (!phi__thread_reserve(thread, n, messages)) return false;
+    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
+    if (kept == NULL) return false;
+    memcpy(kept, entries, n * sizeof *kept);
+    phi__thread_attach(thread, kept, n);
+    return true;
+}
+
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi_message *kept = phi_message_copy(message, room);
+    if (kept == NULL) phi_arena_reset(room, mark);
+    return kept;
+}
+
+static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
+                               const phi_content *call) {
+    phi_content content;
+    phi_message result;
+    phi__entry entry;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    memset(&entry, 0, sizeof entry);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
+                                    : PHI__LIT("Out of memory");
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.content = &content;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    result.is_error = true;
+    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
+    result.loop_id = asked->loop_id;
+    result.turn_index = entry.turn_index = asked->turn_index;
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, &result);
+    if (entry.message == NULL) return false;
+    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
+    return phi__thread_append(thread, &entry, 1);
+}
+
+/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
+   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
+static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
+                                 phi_str id) {
+    const phi__item *items = thread->fold.items;
+    size_t i;
+    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
+        ++*next;
+        return true;
+    }
+    for (i = first; i < end; i++)
+        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
+    return false;
+}
+
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
+    size_t end = thread->fold.count, at = end, next, i;
+    const phi_message *asked;
+    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
+    if (at == 0) return true;
+    asked = thread->fold.items[at - 1].message;
+    if (asked->role != PHI_ROLE_ASSISTANT) return true;
+    next = at;
+    for (i = 0; i < asked->content_count; i++) {
+        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
+        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
+    }
+    return true;
+}
+
+PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
+    uint64_t hash = phi__hash(id, 0);
+    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
+    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
+    phi__hashes_add(&thread->ids, hash);
+    return PHI_OK;
+}
+
+PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
+    size_t i;
+    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
+}
+
+PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+                                  int64_t ended_ms, phi_status status) {
+    bool restored = thread->restored, done = false;
+    phi_arena *room;
+    phi_arena_mark mark;
+    phi_loop_info *kept;
+    phi__entry entries[2];
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    kept = phi__loop_info_copy(room, info);
+    memset(entries, 0, sizeof entries);
+    if (kept != NULL) {
+        entries[0].kind = PHI_ENTRY_LOOP_START;
+        entries[1].kind = PHI_ENTRY_LOOP_END;
+        entries[0].loop_id = entries[1].loop_id = kept->loop_id;
+        entries[0].of.loop = kept;
+        entries[0].at_ms = started_ms;
+        entries[1].at_ms = ended_ms;
+        entries[1].status = status;
+        done = phi__thread_append(thread, entries, 2);
+    }
+    thread->restored = restored; /* it answers nothing here */
+    if (!done) phi_arena_reset(room, mark);
+    return done;
 }
 
 /* ---- src/thread/check.c ---- */
@@ -30565,12 +30974,193 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
     return status;
 }
 
-/* ---- src/thread/entry_json.c ---- */
+/* ---- src/thread/dirty.c ---- */
 
-/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+/* dirty.c - lists of logs that are to be looked at. */
+
+PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
+    if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
+    dirty->listed[why] = true;
+    dirty->next[why] = NULL;
+    dirty->prev[why] = grown->tail[why];
+    if (grown->tail[why] != NULL)
+        grown->tail[why]->next[why] = dirty;
+    else
+        grown->head[why] = dirty;
+    grown->tail[why] = dirty;
+}
+
+PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
+    if (dirty == NULL || grown == NULL || !dirty->listed[why]) return;
+    dirty->listed[why] = false;
+    if (dirty->prev[why] != NULL)
+        dirty->prev[why]->next[why] = dirty->next[why];
+    else
+        grown->head[why] = dirty->next[why];
+    if (dirty->next[why] != NULL)
+        dirty->next[why]->prev[why] = dirty->prev[why];
+    else
+        grown->tail[why] = dirty->prev[why];
+}
+
+PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
+    phi__dirty *dirty = grown->head[why];
+    if (dirty != NULL) phi__dirty_remove(grown, dirty, why);
+    return dirty;
+}
+
+/* ---- src/thread/edit.c ---- */
+
+/* edit.c - what a host, or a run, changes of a thread: what that needs of a thread that has left memory is read back first. */
 
 
-/* ---- words ---- */
+#include <stdio.h>
+
+static phi_status phi__edit_check(const phi_thread *thread, const phi_message *messages,
+                                  size_t count) {
+    size_t i, block;
+    if (messages == NULL || count == 0) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++) {
+        const phi_message *m = &messages[i];
+        phi_status status;
+        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
+        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
+        if (!phi__note_is_json(thread, m->extension_data, &status))
+            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    }
+    return PHI_OK;
+}
+
+static bool phi__edit_append(phi_thread *thread, const phi_message *messages, size_t count,
+                             uint32_t flags) {
+    phi_arena *room = phi__thread_room(thread);
+    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
+    size_t i;
+    if (entries == NULL || !phi__thread_reserve(thread, count, count)) return false;
+    for (i = 0; i < count; i++) {
+        entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].flags = flags & PHI_ENTRY_DURABLE;
+        entries[i].message = phi_message_copy(&messages[i], room);
+        if (entries[i].message == NULL || !phi__thread_claim_calls(thread, &messages[i]))
+            return false;
+        entries[i].at_ms = phi__thread_now(thread);
+        entries[i].loop_id = entries[i].message->loop_id;
+        entries[i].turn_index = entries[i].message->turn_index;
+    }
+    phi__thread_attach(thread, entries, count);
+    return true;
+}
+
+/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
+static bool phi__edit_settle(phi_thread *thread, phi_role role) {
+    size_t i = thread->fold.count;
+    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
+    if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
+    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) ||
+           phi__thread_answer_orphans(thread);
+}
+
+static bool phi__edit_name_fits(const char *name) {
+    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
+}
+
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size) {
+    phi_status status = PHI_OK;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (duplicate != NULL) *duplicate = false;
+    if (phi__rewrite_needs(thread, rewrite)) status = phi__thread_recall(thread);
+    return status == PHI_OK ? phi__rewrite_make(thread, rewrite, loop_id, turn_index, duplicate,
+                                                words, words_size)
+                            : status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size) {
+    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (duplicate != NULL) *duplicate = false;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+}
+
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq) {
+    uint32_t from, lane;
+    uint64_t at = 0;
+    bool any = false;
+    phi_status status;
+    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__thread_find_lane(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
+    from =
+        parent != NULL ? phi__thread_find_lane(thread, phi_str_of(parent)) : thread->lanes.active;
+    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    status = phi__recall_view(thread, from, at_seq);
+    if (status == PHI_OK) status = phi__thread_cut(thread, from, at_seq, &at, &any);
+    if (status != PHI_OK) return status;
+    return phi__thread_new_lane(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
+                                &lane);
+}
+
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
+    phi_status status;
+    uint32_t lane;
+    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    lane = phi__thread_find_lane(thread, phi_str_of(name));
+    if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
+    status = phi__recall_view(thread, lane, UINT64_MAX);
+    return status == PHI_OK ? phi__thread_switch(thread, lane) : status;
+}
+
+PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
+    char name[32];
+    size_t n;
+    if (thread == NULL) return PHI_BAD_ARG;
+    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
+        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
+        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
+    }
+    return phi_thread_switch(thread, name);
+}
+
+PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
+                                              size_t count, uint32_t flags, uint64_t expected,
+                                              uint64_t *seq) {
+    phi_arena_mark mark;
+    phi_arena *room;
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
+    status = phi__edit_check(thread, messages, count);
+    if (status != PHI_OK) return status;
+    if (!phi__thread_roll(thread, NULL) || !phi__edit_settle(thread, messages[0].role))
+        return PHI_NO_MEMORY;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    if (!phi__edit_append(thread, messages, count, flags)) {
+        phi_arena_reset(room, mark);
+        return PHI_NO_MEMORY;
+    }
+    if (seq != NULL) *seq = thread->log.count - count;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
+    return phi__thread_note(thread, kind, json, seq);
+}
+
+/* ---- src/thread/entry.c ---- */
+
+/* entry.c - words for what an entry can be. */
 
 PHI__FN const char *phi__entry_kind_word(int kind) {
     static const char *const words[] = {"",         "message",    "rewrite",  "lane",
@@ -30589,6 +31179,27 @@ PHI__FN const char *phi__entry_continuation_word(int continuation) {
     return continuation >= 0 && (size_t)continuation < PHI__COUNT(words) ? words[continuation]
                                                                          : NULL;
 }
+
+/* ---- public ---- */
+
+PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
+    switch (reason) {
+    case PHI_REWRITE_MANUAL: return "manual";
+    case PHI_REWRITE_COMPACTION: return "compaction";
+    case PHI_REWRITE_PRUNE: return "prune";
+    case PHI_REWRITE_RESTORE: return "restore";
+    case PHI_REWRITE_REVERT: return "revert";
+    case PHI_REWRITE_SYSTEM: return "system";
+    }
+    return "";
+}
+
+/* ---- src/thread/entry_json.c ---- */
+
+/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+
+
+/* ---- words ---- */
 
 /* ---- members ---- */
 
@@ -31253,7 +31864,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0) ||
+    if (entry == NULL || !phi__load_reserve(thread, message) ||
         (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
         return PHI_NO_MEMORY;
     entry->kind = kind;
@@ -31272,8 +31883,8 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_SWITCH: break;
     }
     if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_END) status = phi__thread_may_end(thread, entry);
-    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
+    if (status == PHI_OK) phi__load_attach(thread, entry);
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
         status = phi__about_read(thread, entry->of.note->json);
@@ -31403,9 +32014,9 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
     char words[160];
     status = phi__entry_get_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
-    status = phi__thread_rewrite(r->thread, &rewrite, loop_id,
-                                 (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
-                                 words, sizeof words);
+    status = phi__rewrite_make(r->thread, &rewrite, loop_id,
+                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                               words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
     return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
@@ -31438,7 +32049,7 @@ static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *roo
 static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
     if (lane == r->thread->lanes.active)
         return phi__entry_bad(r, "the lane is the active one already");
-    return phi__thread_switch(r->thread, lane);
+    return phi__load_switch(r->thread, lane);
 }
 
 /* ---- all of it ---- */
@@ -31529,6 +32140,111 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
 #undef PHI__ENTRY_LIST
+
+/* ---- src/thread/evict.c ---- */
+
+/* evict.c - what no view shows leaves memory: segments as a whole, of a log that is in a store. */
+
+
+#include <stdio.h>
+
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
+    phi__segment *segment = thread->log.segments;
+    size_t i;
+    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
+        return false;
+    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
+        segment->live = false;
+    phi__log_pin(thread->log.current);
+    if (thread->loops.started != NULL) phi__log_pin(thread->loops.started->segment);
+    for (i = 0; i < thread->fold.count; i++)
+        phi__log_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    for (i = 0; i < thread->undo.fold.count; i++)
+        phi__log_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
+    return true;
+}
+
+/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
+static bool phi__evict_keeps_id(const phi__op *op) {
+    char made[32];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
+/* The ids of rewrites that leave are known on. False: no memory. */
+static bool phi__evict_note_ops(phi_thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__evict_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__evict_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
+    return true;
+}
+
+static bool phi__evict_claim(phi_thread *thread) {
+    size_t i, j, k;
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
+        const phi_rewrite *r;
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
+            return false;
+        if (entry->kind != PHI_ENTRY_REWRITE) continue;
+        r = &entry->of.op->rewrite;
+        for (j = 0; j < r->span_count; j++)
+            for (k = 0; k < r->spans[j].message_count; k++)
+                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
+    }
+    return true;
+}
+
+/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
+   list stays. */
+static void phi__evict_shed_ids(phi_thread *thread) {
+    phi__hashes before = thread->ids;
+    if (thread->log.limit_bytes == 0) return;
+    memset(&thread->ids, 0, sizeof thread->ids);
+    if (phi__evict_claim(thread)) {
+        phi__hashes_free(thread->log.memory, &before);
+        return;
+    }
+    phi__hashes_free(thread->log.memory, &thread->ids);
+    thread->ids = before;
+}
+
+static size_t phi__evict_keep(phi__entry **entries, size_t count) {
+    size_t i, n = 0;
+    for (i = 0; i < count; i++)
+        if (entries[i]->segment->live) entries[n++] = entries[i];
+    return n;
+}
+
+/* Gives back room that is not likely to be needed again. */
+static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, size_t count,
+                                      size_t *cap) {
+    size_t fewer = phi__max(count * 2, 16);
+    void *smaller;
+    if (*cap / 2 < fewer) return entries;
+    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
+    if (smaller == NULL) return entries;
+    *cap = fewer;
+    return (phi__entry **)smaller;
+}
+
+PHI__FN void phi__thread_shed_end(phi_thread *thread) {
+    if (!phi__evict_note_ops(thread)) return; /* another time */
+    thread->log.left = false;
+    thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
+    thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
+    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
+    phi__thread_shed_loops(thread);
+    phi__evict_shed_ids(thread);
+    thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
+                                            thread->log.held, &thread->log.cap);
+    thread->messages.at = phi__evict_shrink(thread->log.memory, thread->messages.at,
+                                            thread->messages.held, &thread->messages.cap);
+    phi__log_drop_dead(&thread->log);
+}
 
 /* ---- src/thread/explain.c ---- */
 
@@ -31758,7 +32474,7 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
 static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
     return (was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
            span->from == was->from && span->to == was->to &&
-           phi__rewrite_same_ids(was->message, &span->messages[0]);
+           phi__groups_same_ids(was->message, &span->messages[0]);
 }
 
 /* Span `at` of a rewrite, whose first message is number `message` of all of them. */
@@ -31895,10 +32611,6 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 
 /* ---- a whole lane ---- */
 
-PHI__FN size_t phi__thread_lanes(const phi_thread *thread) {
-    return phi__max(thread->lanes.count, 1);
-}
-
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     phi__limit *limits = (phi__limit *)phi__alloc(
         thread->log.memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
@@ -31939,13 +32651,12 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
 
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold) {
-    phi_status status = phi__thread_recall(thread);
     phi__limit *limits;
     bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
-    if (status == PHI_OK && upto < thread->log.base) status = PHI_NOT_FOUND;
-    if (status != PHI_OK) return status;
+    if (upto < thread->log.base) return PHI_NOT_FOUND;
+    PHI_ASSERT(phi__thread_whole(thread));
     limits = phi__fold_limits(thread, lane, upto);
     done = limits != NULL;
     for (i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
@@ -32070,6 +32781,164 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
         if (askers[i] != SIZE_MAX && (*durable)[askers[i]] != 0) (*durable)[i] = 1;
     phi__groups_free(memory, fold->count, askers);
     return *durable != NULL;
+}
+
+PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now) {
+    size_t i, j = 0;
+    if (was->role != now->role) return false;
+    if (was->role == PHI_ROLE_TOOL_RESULT)
+        return phi_str_equal(was->tool_call_id, now->tool_call_id);
+    for (i = 0; i < was->content_count; i++) {
+        if (was->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        while (j < now->content_count && now->content[j].kind != PHI_CONTENT_TOOL_CALL) j++;
+        if (j == now->content_count || !phi_str_equal(was->content[i].id, now->content[j].id))
+            return false;
+        j++;
+    }
+    return true;
+}
+
+/* ---- src/thread/hashes.c ---- */
+
+/* hashes.c - a set of hashes. */
+
+static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
+    size_t i = (size_t)hash & (cap - 1);
+    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
+    return i;
+}
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
+    size_t cap = phi__max(set->cap, 16), i;
+    uint64_t *at;
+    while (cap / 2 < phi__add(set->count, more)) {
+        if (cap > SIZE_MAX / 2) return false;
+        cap *= 2;
+    }
+    if (cap == set->cap || more == 0) return true;
+    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    if (at == NULL) return false;
+    for (i = 0; i < set->cap; i++)
+        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    set->at = at;
+    set->cap = cap;
+    return true;
+}
+
+static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
+
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
+    hash = phi__hashes_filled(hash);
+    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
+}
+
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
+    size_t i;
+    hash = phi__hashes_filled(hash);
+    i = phi__hashes_place(set->at, set->cap, hash);
+    set->count += set->at[i] == 0;
+    set->at[i] = hash;
+}
+
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    memset(set, 0, sizeof *set);
+}
+
+/* ---- src/thread/info.c ---- */
+
+/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is in one. */
+
+
+static phi_str phi__info_known_id(const phi_thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
+}
+
+PHI__FN phi_str phi__info_id(phi_thread *thread) {
+    unsigned char random[16] = {0};
+    char made[PHI__UUID_SIZE];
+    if (phi__info_known_id(thread).len > 0) return phi__info_known_id(thread);
+    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
+    phi__uuid(random, made);
+    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
+}
+
+PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
+    if (thread->journal != NULL || thread->id.len == 0) return;
+    phi__json_put_key(out, PHI__LIT("id"));
+    phi__json_put_str(out, thread->id);
+}
+
+PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {
+    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
+    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
+    phi_str id;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    id = phi__info_id(thread);
+    if (id.len == 0) return PHI_NO_MEMORY;
+    *out = phi__about_info(thread);
+    out->id = id;
+    out->made_ms = thread->log.made_ms;
+    out->changed_ms = thread->log.changed_ms;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
+    phi_thread_info info;
+    phi_str text = phi_str_of(title);
+    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
+    info = phi__about_info(thread);
+    if (phi_str_equal(info.title, text)) return PHI_OK;
+    info.title = text;
+    return phi__about_set(thread, &info);
+}
+
+static phi_status phi__info_is_object(const phi_thread *thread, phi_str json) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    if (json.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
+    phi_arena_free(&scratch);
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+}
+
+PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
+    phi_thread_info info;
+    phi_status status;
+    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    status = phi__info_is_object(thread, json);
+    if (status != PHI_OK) return status;
+    info = phi__about_info(thread);
+    if (phi_str_equal(info.metadata, json)) return PHI_OK;
+    info.metadata = json;
+    return phi__about_set(thread, &info);
+}
+
+PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
+    phi_status status;
+    uint64_t i;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
+        const phi__entry *entry = phi__thread_at(thread, i - 1);
+        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
+            !entry->of.loop->has_system_prompt)
+            continue;
+        *out = entry->of.loop->system_prompt;
+        return PHI_OK;
+    }
+    return PHI_NOT_FOUND;
 }
 
 /* ---- src/thread/introspect.c ---- */
@@ -32291,37 +33160,13 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
 
 /* ---- which are to be looked at ---- */
 
-PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why) {
-    phi__journal *journal = thread->journal;
-    phi__grown *grown = thread->log.grown;
-    if (journal == NULL || grown == NULL || journal->listed[why]) return;
-    journal->listed[why] = true;
-    journal->next[why] = NULL;
-    journal->prev[why] = grown->tail[why];
-    if (grown->tail[why] != NULL)
-        grown->tail[why]->next[why] = journal;
-    else
-        grown->head[why] = journal;
-    grown->tail[why] = journal;
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
+    phi__dirty *dirty = phi__dirty_next(grown, why);
+    return dirty != NULL ? PHI__OWNER(dirty, phi__journal, dirty) : NULL;
 }
 
-static void phi__journal_unlist(phi__grown *grown, phi__journal *journal, phi__journal_why why) {
-    if (!journal->listed[why]) return;
-    journal->listed[why] = false;
-    if (journal->prev[why] != NULL)
-        journal->prev[why]->next[why] = journal->next[why];
-    else
-        grown->head[why] = journal->next[why];
-    if (journal->next[why] != NULL)
-        journal->next[why]->prev[why] = journal->prev[why];
-    else
-        grown->tail[why] = journal->prev[why];
-}
-
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why) {
-    phi__journal *journal = grown->head[why];
-    if (journal != NULL) phi__journal_unlist(grown, journal, why);
-    return journal;
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
+    phi__dirty_add(thread->log.grown, thread->log.dirty, why);
 }
 
 /* ---- writing ---- */
@@ -32491,10 +33336,9 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    if (thread->log.grown != NULL) {
-        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_GREW);
-        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_LEAVES);
-    }
+    thread->log.dirty = NULL;
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
     if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
     phi__free(thread->log.memory, journal, sizeof *journal);
 }
@@ -32538,6 +33382,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
         phi__journal_explain(words, words_size, PHI_NO_MEMORY);
         return PHI_NO_MEMORY;
     }
+    thread->log.dirty = &thread->journal->dirty;
     if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
     if (status != PHI_OK) {
         phi__journal_explain(words, words_size, status);
@@ -32548,14 +33393,19 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
-        if (thread->log.grown != NULL)
-            phi__journal_unlist(thread->log.grown, thread->journal, PHI__JOURNAL_GREW);
+        phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
         if (thread->log.left) phi__thread_left(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);
-    if (empty) phi__thread_free(thread);
+    if (empty) phi__thread_destroy(thread);
     return status;
+}
+
+PHI__FN void phi__thread_free(phi_thread *thread) {
+    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
+    phi__journal_close(thread);
+    phi__thread_destroy(thread);
 }
 
 /* ---- public ---- */
@@ -32662,8 +33512,7 @@ static bool phi__lane_table(phi_thread *thread) {
     return true;
 }
 
-/* Entries that say so; NULL: no memory. */
-static phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
+PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, n, 0)) return NULL;
@@ -32672,9 +33521,8 @@ static phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     return entries;
 }
 
-/* On the lane that it is about, which need not be the active one. */
-static void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
-                             uint32_t lane) {
+PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
+                              uint32_t lane) {
     entry->kind = kind;
     phi__thread_attach(thread, entry, 1);
     entry->lane = lane;
@@ -32709,6 +33557,22 @@ PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32
                                         uint64_t fork_seq, uint32_t *lane) {
     *lane = (uint32_t)phi__thread_lanes(thread);
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
+    size_t from = 0, to = thread->messages.held;
+    if (i >= thread->messages.count) return NULL;
+    if (thread->messages.held == thread->messages.count) return thread->messages.at[i];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (thread->messages.at[middle]->ordinal < i)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < thread->messages.held && thread->messages.at[from]->ordinal == i
+               ? thread->messages.at[from]
+               : NULL;
 }
 
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
@@ -32766,14 +33630,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     phi__entry *entry;
     phi_status status;
     if (lane == thread->lanes.active) return PHI_OK;
-    if (thread->loading != NULL) {
-        entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
-        if (entry == NULL) return PHI_NO_MEMORY;
-        phi__load_enter(thread, lane);
-        phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
-        return PHI_OK;
-    }
-    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold); /* it reads back what is away */
+    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold);
     if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
     if (entry == NULL || !phi__lane_messages(thread, lane)) {
@@ -32787,8 +33644,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     return PHI_OK;
 }
 
-/* To a lane that begins empty: both, or nothing. */
-static phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
+PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
     phi__lane_enter(thread, thread->lanes.count - 1, NULL);
@@ -32839,55 +33695,6 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
     return PHI_OK;
 }
 
-/* ---- public ---- */
-
-static bool phi__lane_name_fits(const char *name) {
-    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
-}
-
-static phi_thread *phi__lane_of(phi_thread *thread) { return thread; }
-
-PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
-}
-
-PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lanes(thread) : 0;
-}
-
-PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
-                                             : phi__str("", 0);
-}
-
-PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
-                                        uint64_t at_seq) {
-    phi_thread *log = phi__lane_of(thread);
-    uint32_t from, lane;
-    uint64_t at = 0;
-    bool any = false;
-    phi_status status;
-    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
-    if (log->user != NULL) return PHI_BUSY;
-    if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lanes.active;
-    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__thread_cut(log, from, at_seq, &at, &any);
-    if (status != PHI_OK) return status;
-    return phi__thread_new_lane(log, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
-                                &lane);
-}
-
-PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
-    phi_thread *log = phi__lane_of(thread);
-    uint32_t lane;
-    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
-    if (log->user != NULL) return PHI_BUSY;
-    lane = phi__thread_find_lane(log, phi_str_of(name));
-    return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)
-                                  : phi__lane_switch_new(log, phi_str_of(name));
-}
-
 /* ---- src/thread/load.c ---- */
 
 /* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what changes.
@@ -32897,6 +33704,7 @@ PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
    and is put back when it is revoked. Spans that no later rewrite covers stand in a list by lane: so it is known what
    touches what. What that cannot say (durable groups, spans that overlap in part, calls and results) is worked out as
    for one rewrite of a thread in use. The list of messages and their places are made at the end. */
+
 
 /* ---- by lane ---- */
 
@@ -33008,13 +33816,19 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     return PHI_OK;
 }
 
-PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n) {
-    return !thread->loading->known || phi__fold_room(thread->log.memory, &thread->fold, n);
+PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
+    return phi__thread_reserve(thread, 1, 0) &&
+           (!message || !thread->loading->known ||
+            phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
-PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
-    if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
-    if (thread->loading->known) phi__fold_message(&thread->fold, entry);
+PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
+    phi__thread_put(thread, entry);
+    if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
+        if (thread->loading->known) phi__fold_message(&thread->fold, entry);
+    }
+    phi__log_grew(&thread->log);
 }
 
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
@@ -33041,6 +33855,14 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
 }
 
 PHI__FN bool phi__load_may_enter(phi_thread *thread) { return phi__load_room(thread); }
+
+PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane) {
+    phi__entry *entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
+    if (entry == NULL) return PHI_NO_MEMORY;
+    phi__load_enter(thread, lane);
+    phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+    return PHI_OK;
+}
 
 /* ---- whether it fits ---- */
 
@@ -33268,7 +34090,8 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
+/* The active lane's rewrites from entry `start` on go. */
+static phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     phi__op *op;
     for (op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
@@ -33276,6 +34099,11 @@ PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
         if (op->lane == thread->lanes.active && op->rewrite.revoke == NULL && !op->revoked)
             status = phi__load_unapply(thread, op);
     return status;
+}
+
+PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end) {
+    const phi__loop_start *start = phi__loops_find(thread, end->loop_id);
+    return phi__runs_end_folds(thread, end) ? phi__load_roll_back(thread, start->seq) : PHI_OK;
 }
 
 /* ---- the end ---- */
@@ -33343,6 +34171,406 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
         status = PHI_NO_MEMORY;
     phi__load_drop(thread);
     return status;
+}
+
+/* ---- src/thread/log.c ---- */
+
+/* log.c - entries by seq. */
+
+PHI__FN int64_t phi__log_now(const phi__log *log) {
+    return log->io != NULL ? phi__io_wall_ms(log->io) : 0;
+}
+
+PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq) {
+    size_t from = 0, to = log->held;
+    if (seq >= log->count || seq < log->base) return NULL;
+    if (phi__log_whole(log)) return log->entries[seq - log->base];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (log->entries[middle]->seq < seq)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < log->held && log->entries[from]->seq == seq ? log->entries[from] : NULL;
+}
+
+PHI__FN bool phi__log_reserve(phi__log *log, size_t n) {
+    void *grown = phi__grow(log->memory, log->entries, &log->cap, phi__add(log->held, n),
+                            sizeof *log->entries);
+    if (grown != NULL) log->entries = (phi__entry **)grown;
+    return grown != NULL;
+}
+
+PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
+    entry->seq = log->count++;
+    entry->segment = log->current;
+    log->entries[log->held++] = entry;
+    if (log->made_ms == 0) log->made_ms = entry->at_ms;
+    log->changed_ms = entry->at_ms;
+}
+
+PHI__FN void phi__log_grew(phi__log *log) {
+    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
+}
+
+PHI__FN void phi__log_left(phi__log *log) {
+    log->left = true;
+    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
+}
+
+/* ---- src/thread/loops.c ---- */
+
+/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes on. */
+
+
+static uint64_t phi__loops_hash(phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    return hash != 0 ? hash : 1;
+}
+
+/* Where that of a run stands, or the free place where it would. */
+static phi__loop_start *phi__loops_place(phi__loop_start *table, size_t cap, uint64_t hash) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id) {
+    phi__loop_start *place;
+    if (thread->loops.cap == 0) return NULL;
+    place = phi__loops_place(thread->loops.at, thread->loops.cap, phi__loops_hash(loop_id));
+    return place->hash != 0 ? place : NULL;
+}
+
+PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id) {
+    return phi__loops_find(thread, loop_id) != NULL;
+}
+
+typedef struct phi__loops_told {
+    bool (*saw_fn)(void *user_data, phi_str loop_id);
+    void *user_data;
+    phi_str last; /* messages of a turn stand together */
+} phi__loops_told;
+
+static bool phi__loops_tell(phi__loops_told *to, phi_str loop_id) {
+    if (loop_id.len == 0 || loop_id.at == to->last.at || phi_str_equal(loop_id, to->last))
+        return true;
+    to->last = loop_id;
+    return to->saw_fn(to->user_data, loop_id);
+}
+
+static bool phi__loops_tell_rewrite(phi__loops_told *to, const phi_rewrite *rewrite) {
+    size_t i, j;
+    for (i = 0; i < rewrite->span_count; i++)
+        for (j = 0; j < rewrite->spans[i].message_count; j++)
+            if (!phi__loops_tell(to, rewrite->spans[i].messages[j].loop_id)) return false;
+    return true;
+}
+
+static bool phi__loops_tell_entry(phi__loops_told *to, const phi__entry *entry) {
+    switch ((int)entry->kind) {
+    case PHI_ENTRY_LOOP_START: return phi__loops_tell(to, entry->loop_id);
+    case PHI_ENTRY_REWRITE:
+        return entry->of.op == NULL || phi__loops_tell_rewrite(to, &entry->of.op->rewrite);
+    case PHI_ENTRY_MESSAGE: /* a run's share one string */
+        return phi__loops_tell(to,
+                               entry->loop_id.len > 0 ? entry->loop_id : entry->message->loop_id);
+    default: return true;
+    }
+}
+
+PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data) {
+    phi__loops *loops = &thread->loops;
+    uint64_t from = loops->told_to == reader ? loops->told : 0;
+    phi__loops_told to;
+    size_t i = thread->log.held;
+    memset(&to, 0, sizeof to);
+    to.saw_fn = saw_fn;
+    to.user_data = user_data;
+    while (i > 0 && thread->log.entries[i - 1]->seq >= from)
+        if (!phi__loops_tell_entry(&to, thread->log.entries[--i])) return false;
+    loops->told = thread->log.count;
+    loops->told_to = reader;
+    return true;
+}
+
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from) {
+    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
+    if (info == NULL) return NULL;
+    *info = *from;
+    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
+                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
+                   phi__arena_str(arena, from->session_id, &info->session_id) &&
+                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
+                   phi__arena_str(arena, from->tag, &info->tag) &&
+                   phi__arena_str(arena, from->metadata, &info->metadata) &&
+                   phi__arena_str(arena, from->config, &info->config) &&
+                   phi__arena_str(arena, from->system_prompt, &info->system_prompt)
+               ? info
+               : NULL;
+}
+
+static uint64_t phi__loops_prompt_hash(phi_str prompt) {
+    uint64_t hash = phi__hash(prompt, 3);
+    return hash != 0 ? hash : 1;
+}
+
+PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info) {
+    info->system_prompt = phi__str("", 0);
+    info->has_system_prompt = thread->loops.prompt_hash != 0 || prompt.len > 0;
+    if (info->has_system_prompt && phi__loops_prompt_hash(prompt) == thread->loops.prompt_hash)
+        info->has_system_prompt = false;
+    return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
+}
+
+/* Without memory for a smaller table the old one stays. */
+PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
+    phi__loops *loops = &thread->loops;
+    size_t n = 0, cap = 8, i;
+    phi__loop_start *table;
+    for (i = 0; i < thread->log.held; i++)
+        n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
+    while (cap / 2 <= n) cap *= 2;
+    if (cap >= loops->cap) return;
+    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return;
+    for (i = n = 0; i < thread->log.held; i++) {
+        const phi__loop_start *was = NULL;
+        phi__loop_start *now;
+        if (thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START)
+            was = phi__loops_find(thread, thread->log.entries[i]->loop_id);
+        if (was == NULL) continue;
+        now = phi__loops_place(table, cap, was->hash);
+        n += now->hash == 0;
+        *now = *was;
+    }
+    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
+    loops->at = table;
+    loops->cap = cap;
+    loops->count = n;
+    loops->away = true;
+}
+
+PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
+    phi__loops *loops = &thread->loops;
+    size_t cap = phi__max(loops->cap * 2, 8), i;
+    phi__loop_start *table;
+    if (loops->count < loops->cap / 2) return true;
+    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < loops->cap; i++)
+        if (loops->at[i].hash != 0) *phi__loops_place(table, cap, loops->at[i].hash) = loops->at[i];
+    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
+    loops->at = table;
+    loops->cap = cap;
+    return true;
+}
+
+PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
+    phi__loops *loops = &thread->loops;
+    phi__loop_start *place = phi__loops_find(thread, start->loop_id);
+    if (place == NULL && loops->count < loops->cap / 2) {
+        uint64_t hash = phi__loops_hash(start->loop_id);
+        place = phi__loops_place(loops->at, loops->cap, hash);
+        place->hash = hash;
+        loops->count++;
+    }
+    if (place != NULL) place->seq = start->seq + 1; /* its room was made */
+    if (start->of.loop != NULL && start->of.loop->has_system_prompt)
+        thread->loops.prompt_hash = phi__loops_prompt_hash(start->of.loop->system_prompt);
+    thread->restored = false;
+    thread->loops.started = (phi__entry *)(uintptr_t)start;
+}
+
+/* ---- src/thread/note.c ---- */
+
+/* note.c - notes: entries that no model sees. */
+
+
+PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status) {
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    return *status == PHI_OK;
+}
+
+PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                    uint64_t *seq) {
+    phi_arena *room;
+    phi_arena_mark mark;
+    phi__entry *entry;
+    phi__note *note;
+    phi_status status;
+    if (!phi__note_is_json(thread, json, &status))
+        return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
+    if (thread->user == NULL && !phi__thread_roll(thread, NULL)) return PHI_NO_MEMORY;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
+    note = (phi__note *)phi__arena_zero(room, sizeof *note);
+    if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
+        !phi__arena_str(room, json, &note->json) || !phi__thread_reserve(thread, 1, 0)) {
+        phi_arena_reset(room, mark);
+        return PHI_NO_MEMORY;
+    }
+    entry->kind = PHI_ENTRY_NOTE;
+    entry->at_ms = phi__thread_now(thread);
+    entry->of.note = note;
+    if (seq != NULL) *seq = thread->log.count;
+    phi__thread_attach(thread, entry, 1);
+    return PHI_OK;
+}
+
+/* ---- src/thread/ops.c ---- */
+
+/* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
+
+
+/* Where the rewrite of an id stands, or the free place where it would. */
+static phi__op_place *phi__ops_place(phi__op_place *table, size_t cap, uint64_t hash,
+                                     phi_str op_id) {
+    size_t at = (size_t)hash & (cap - 1);
+    while (table[at].op != NULL &&
+           (table[at].hash != hash || !phi__str_is(op_id, table[at].op->rewrite.op_id)))
+        at = (at + 1) & (cap - 1);
+    return &table[at];
+}
+
+PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
+    return thread->ops.cap > 0
+               ? phi__ops_place(thread->ops.table, thread->ops.cap, phi__hash(op_id, 0), op_id)->op
+               : NULL;
+}
+
+static void phi__ops_index(phi_thread *thread, phi__op *op) {
+    phi__op_place *place = phi__ops_place(thread->ops.table, thread->ops.cap, op->id_hash,
+                                          phi_str_of(op->rewrite.op_id));
+    place->hash = op->id_hash;
+    place->op = op;
+    thread->ops.count++;
+}
+
+/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
+static bool phi__ops_table(phi_thread *thread, size_t count) {
+    size_t cap = phi__max(thread->ops.cap, 8);
+    phi__op_place *table;
+    while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
+    if (cap == thread->ops.cap || count == 0) {
+        if (thread->ops.cap > 0) memset(thread->ops.table, 0, thread->ops.cap * sizeof *table);
+    } else {
+        table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+        if (table == NULL) return false;
+        phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
+        thread->ops.table = table;
+        thread->ops.cap = cap;
+    }
+    thread->ops.count = 0;
+    return true;
+}
+
+/* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
+static bool phi__ops_table_room(phi_thread *thread) {
+    size_t cap = phi__max(phi__mul(thread->ops.cap, 2), 8), i, at;
+    phi__op_place *table;
+    if ((thread->ops.count + 1) * 2 <= thread->ops.cap) return true;
+    table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
+    if (table == NULL) return false;
+    for (i = 0; i < thread->ops.cap; i++) {
+        if (thread->ops.table[i].op == NULL) continue;
+        at = (size_t)thread->ops.table[i].hash & (cap - 1);
+        while (table[at].op != NULL) at = (at + 1) & (cap - 1);
+        table[at] = thread->ops.table[i];
+    }
+    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
+    thread->ops.table = table;
+    thread->ops.cap = cap;
+    return true;
+}
+
+PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
+    size_t n = 0, i;
+    for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
+    if (!phi__ops_table(thread, n)) return false;
+    thread->ops.last = NULL;
+    for (i = 0; i < thread->log.held; i++) {
+        phi__op *op = thread->log.entries[i]->of.op;
+        if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
+        op->earlier = thread->ops.last;
+        thread->ops.last = op;
+        phi__ops_index(thread, op);
+    }
+    return true;
+}
+
+static bool phi__ops_compacts(const phi__op *op) {
+    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
+}
+
+enum { PHI__MARKS_MOST = 64 };
+
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
+   only when all later ones were undone. */
+static bool phi__ops_mark_room(phi_thread *thread) {
+    size_t half = PHI__MARKS_MOST / 2;
+    void *grown;
+    if (thread->log.limit_bytes != 0 && thread->lanes.at == NULL &&
+        thread->ops.compaction_count == PHI__MARKS_MOST) {
+        memmove(thread->ops.compactions, &thread->ops.compactions[half],
+                half * sizeof *thread->ops.compactions);
+        thread->ops.compaction_count = half;
+    }
+    grown = phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
+                      phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
+    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
+    return grown != NULL;
+}
+
+static void phi__ops_mark(phi_thread *thread, const phi__op *op) {
+    phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
+    mark->seq = op->seq;
+    mark->lane = op->lane;
+}
+
+/* Newest first: a run's own are in front. */
+PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
+                                       uint64_t to) {
+    phi__op *op;
+    bool any = false;
+    for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
+        if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
+        op->revoked = any = true;
+        op->revoked_at = to;
+    }
+    return any;
+}
+
+PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
+    size_t i, n = 0;
+    for (i = 0; i < thread->ops.compaction_count; i++) {
+        const phi__compaction_mark *mark = &thread->ops.compactions[i];
+        if (mark->lane != lane || mark->seq < from || mark->seq > to)
+            thread->ops.compactions[n++] = *mark;
+    }
+    thread->ops.compaction_count = n;
+}
+
+PHI__FN bool phi__ops_room(phi_thread *thread, const phi__op *op) {
+    return phi__ops_table_room(thread) && (!phi__ops_compacts(op) || phi__ops_mark_room(thread));
+}
+
+PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
+    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
+    op->earlier = thread->ops.last;
+    thread->ops.last = op;
+    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
+    phi__ops_index(thread, op);
+    if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
 
 /* ---- src/thread/policy.c ---- */
@@ -34414,6 +35642,7 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
    Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
    never means two things; what is left of a conversation stands packed, in segments of its own. */
 
+
 /* ---- copies ---- */
 
 /* An answer that stands before a rewrite was measured with what that took out. */
@@ -34591,6 +35820,152 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
         if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
     return phi__thread_switch(thread, before->lanes.active) == PHI_OK &&
            phi__thread_take(thread, before, &before->fold, keep);
+}
+
+/* ---- src/thread/recall.c ---- */
+
+/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in memory moves. */
+
+
+typedef struct phi__recalling {
+    phi__entry_reader reader;
+    uint64_t end;
+} phi__recalling;
+
+static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__recalling *recalling = (phi__recalling *)ctx;
+    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
+}
+
+/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
+    size_t i;
+    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+        const phi__entry *ours = thread->log.entries[i];
+        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
+        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
+            ours->ordinal != theirs->ordinal)
+            return false;
+    }
+    return true;
+}
+
+/* The log as the store has it. */
+static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
+    const phi__journal *journal = thread->journal;
+    phi__recalling recalling;
+    phi_status status;
+    phi__thread_init(whole, thread->log.memory, thread->log.io);
+    if (!phi__log_open(&whole->log)) return PHI_NO_MEMORY; /* a segment that can be handed over */
+    recalling.end = journal->stored - thread->log.base;
+    status = phi__load_begin(whole);
+    if (status != PHI_OK) return status;
+    phi__entry_reader_init(&recalling.reader, whole);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
+                                 &recalling, NULL, NULL, 0);
+    phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK) status = phi__load_end(whole);
+    if (status == PHI_OK &&
+        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
+         !phi__recall_fits(thread, whole)))
+        status = PHI_PARSE;
+    return status;
+}
+
+/* What is in memory stays as it is; what is away comes from the other. */
+static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
+    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
+    for (i = 0; list != NULL && i < n; i++)
+        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
+                      ? thread->log.entries[at++]
+                      : whole->log.entries[i];
+    return list;
+}
+
+/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+static void phi__recall_revoked(phi_thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+/* Behind the current one, which stays that. */
+static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
+    phi__segment **end = &thread->log.segments;
+    while (*end != NULL) end = &(*end)->older;
+    *end = whole->log.segments;
+    whole->log.segments = NULL;
+}
+
+static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
+    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->log.held, cap = thread->log.cap;
+    bool done;
+    if (list == NULL) return false;
+    thread->log.entries = list;
+    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
+    if (!done) {
+        thread->log.entries = before;
+        thread->log.held = held;
+        thread->log.cap = cap;
+        (void)phi__thread_index_ops(thread);
+        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
+        return false;
+    }
+    phi__free(thread->log.memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    phi__recall_revoked(thread);
+    phi__thread_roll_back_again(thread);
+    phi__recall_segments(thread, whole);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
+    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
+    phi_status status;
+    if (phi__thread_whole(thread)) return PHI_OK;
+    status = phi__recall_read(thread, &whole);
+    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    phi__thread_destroy(&whole);
+    return status;
+}
+
+PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
+    bool kept =
+        lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
+    return kept ? PHI_OK : phi__thread_recall(thread);
+}
+
+PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end) {
+    return phi__runs_end_folds(thread, end) ? phi__thread_recall(thread) : PHI_OK;
+}
+
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
+                                            phi_status *status) {
+    *status = PHI_OK;
+    if (i >= thread->messages.count) return NULL;
+    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
+    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
+}
+
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
+    phi_status status = PHI_OK;
+    size_t i;
+    *had = phi__thread_has_loop(thread, loop_id);
+    if (*had || !thread->loops.away) return PHI_OK;
+    status = phi__thread_recall(thread);
+    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
+    return status;
 }
 
 /* ---- src/thread/revert.c ---- */
@@ -34799,306 +36174,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 /* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
 
 
-#include <float.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-/* What is checked, and where words about it go. */
-typedef struct phi__rewriting {
-    phi_thread *thread;
-    const phi_rewrite *given;
-    uint32_t lane;
-    uint64_t base;
-    phi__fold *fold; /* of the lane as it is */
-    phi__fold made;  /* where the lane is not the active one */
-    bool moves;      /* another lane is the active one afterwards: */
-    uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
-    phi__fold shown; /* ... which shows this, without the rewrite */
-    char *words;
-    size_t words_size;
-} phi__rewriting;
-
-static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
-
-static phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
-    va_list args;
-    if (w->words_size == 0) return PHI_BAD_ARG;
-    va_start(args, format);
-    (void)vsnprintf(w->words, w->words_size, format, args);
-    va_end(args);
-    return PHI_BAD_ARG;
-}
-
-/* ---- spans ---- */
-
-static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
-    const phi_span *span = &w->given->spans[at];
-    size_t i, block;
-    if (span->message_count > 0 && span->messages == NULL)
-        return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
-    for (i = 0; i < span->message_count; i++) {
-        const phi_message *m = &span->messages[i];
-        const char *fault;
-        if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
-            m->role != PHI_ROLE_TOOL_RESULT)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
-                                       (unsigned)at, (unsigned)i);
-        if (m->content_count == 0 || m->content == NULL)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
-                                       (unsigned)i);
-        fault = phi__message_fault(m, &block);
-        if (fault != NULL && block == SIZE_MAX)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at, (unsigned)i,
-                                       fault);
-        if (fault != NULL)
-            return phi__rewrite_refuse(w, "spans[%u].messages[%u].content[%u]: %s", (unsigned)at,
-                                       (unsigned)i, (unsigned)block, fault);
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
-    const phi_rewrite *r = w->given;
-    size_t i;
-    for (i = 0; i < r->span_count; i++) {
-        const phi_span *span = &r->spans[i];
-        if (span->from > span->to || span->to > w->base)
-            return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
-                                       (unsigned)i, (unsigned long long)span->from,
-                                       (unsigned long long)span->to, (unsigned long long)w->base);
-        if (span->from < w->thread->log.base)
-            return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
-                                       (unsigned)i, (unsigned long long)span->from,
-                                       (unsigned long long)w->thread->log.base);
-        if (i > 0 && span->from <= r->spans[i - 1].to)
-            return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
-    }
-    return PHI_OK;
-}
-
-/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both ascend. */
-static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
-                                   bool *cut) {
-    const phi_span *span;
-    while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
-    if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
-    span = &r->spans[*from];
-    *cut = item->from < span->from || item->to > span->to;
-    return *from;
-}
-
-/* ---- groups: an answer with calls, and their results ---- */
-
-enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
-
-PHI__FN bool phi__rewrite_same_ids(const phi_message *was, const phi_message *now) {
-    size_t i, j = 0;
-    if (was->role != now->role) return false;
-    if (was->role == PHI_ROLE_TOOL_RESULT)
-        return phi_str_equal(was->tool_call_id, now->tool_call_id);
-    for (i = 0; i < was->content_count; i++) {
-        if (was->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        while (j < now->content_count && now->content[j].kind != PHI_CONTENT_TOOL_CALL) j++;
-        if (j == now->content_count || !phi_str_equal(was->content[i].id, now->content[j].id))
-            return false;
-        j++;
-    }
-    return true;
-}
-
-/* What becomes of an item: one that a span of one message replaces keeps its place in its group. */
-static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
-    const phi_span *s;
-    if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
-    s = &r->spans[span];
-    return s->message_count == 1 && s->from == item->from && s->to == item->to &&
-                   phi__rewrite_same_ids(item->message, &s->messages[0])
-               ? PHI__REWRITE_REPLACED
-               : PHI__REWRITE_GOES;
-}
-
-static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *askers,
-                                           const uint8_t *durable, uint8_t *fates) {
-    const phi__fold *fold = w->fold;
-    size_t i, from = 0;
-    for (i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        bool cut = false;
-        size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
-        if (cut)
-            return phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
-                                       (unsigned)span, (unsigned long long)item->from,
-                                       (unsigned long long)item->to);
-        fates[i] =
-            (uint8_t)(durable != NULL && durable[i] != 0 ? PHI__REWRITE_STAYS
-                                                         : phi__rewrite_fate(w->given, item, span));
-        if (askers[i] != SIZE_MAX &&
-            (fates[askers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
-            return phi__rewrite_refuse(
-                w, "entry %llu is a result of the call in entry %llu: they go together",
-                (unsigned long long)item->from, (unsigned long long)fold->items[askers[i]].from);
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
-    phi_memory *memory = w->thread->log.memory;
-    const phi__fold *fold = w->fold;
-    phi_status status = PHI_NO_MEMORY;
-    uint8_t *durable = NULL, *fates;
-    size_t *askers;
-    if (w->given->span_count == 0 || phi__load_fits(fold, w->given)) return PHI_OK;
-    fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
-    askers = phi__groups_make(memory, fold);
-    if (fates != NULL && askers != NULL &&
-        (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
-        status = phi__rewrite_check_fates(w, askers, durable, fates);
-    phi__free(memory, durable, durable != NULL ? fold->count : 0);
-    phi__groups_free(memory, fold->count, askers);
-    phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
-    return status;
-}
-
-/* ---- by id ---- */
-
-/* Where the rewrite of an id stands, or the free place where it would. */
-static phi__op_place *phi__rewrite_place(phi__op_place *table, size_t cap, uint64_t hash,
-                                         phi_str op_id) {
-    size_t at = (size_t)hash & (cap - 1);
-    while (table[at].op != NULL &&
-           (table[at].hash != hash || !phi__str_is(op_id, table[at].op->rewrite.op_id)))
-        at = (at + 1) & (cap - 1);
-    return &table[at];
-}
-
-PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
-    return thread->ops.cap > 0
-               ? phi__rewrite_place(thread->ops.table, thread->ops.cap, phi__hash(op_id, 0), op_id)
-                     ->op
-               : NULL;
-}
-
-static void phi__rewrite_index(phi_thread *thread, phi__op *op) {
-    phi__op_place *place = phi__rewrite_place(thread->ops.table, thread->ops.cap, op->id_hash,
-                                              phi_str_of(op->rewrite.op_id));
-    place->hash = op->id_hash;
-    place->op = op;
-    thread->ops.count++;
-}
-
-/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
-static bool phi__rewrite_table(phi_thread *thread, size_t count) {
-    size_t cap = phi__max(thread->ops.cap, 8);
-    phi__op_place *table;
-    while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
-    if (cap == thread->ops.cap || count == 0) {
-        if (thread->ops.cap > 0) memset(thread->ops.table, 0, thread->ops.cap * sizeof *table);
-    } else {
-        table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-        if (table == NULL) return false;
-        phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
-        thread->ops.table = table;
-        thread->ops.cap = cap;
-    }
-    thread->ops.count = 0;
-    return true;
-}
-
-/* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
-static bool phi__rewrite_room(phi_thread *thread) {
-    size_t cap = phi__max(phi__mul(thread->ops.cap, 2), 8), i, at;
-    phi__op_place *table;
-    if ((thread->ops.count + 1) * 2 <= thread->ops.cap) return true;
-    table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return false;
-    for (i = 0; i < thread->ops.cap; i++) {
-        if (thread->ops.table[i].op == NULL) continue;
-        at = (size_t)thread->ops.table[i].hash & (cap - 1);
-        while (table[at].op != NULL) at = (at + 1) & (cap - 1);
-        table[at] = thread->ops.table[i];
-    }
-    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
-    thread->ops.table = table;
-    thread->ops.cap = cap;
-    return true;
-}
-
-PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
-    size_t n = 0, i;
-    for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
-    if (!phi__rewrite_table(thread, n)) return false;
-    thread->ops.last = NULL;
-    for (i = 0; i < thread->log.held; i++) {
-        phi__op *op = thread->log.entries[i]->of.op;
-        if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
-        op->earlier = thread->ops.last;
-        thread->ops.last = op;
-        phi__rewrite_index(thread, op);
-    }
-    return true;
-}
-
-static bool phi__rewrite_compacts(const phi__op *op) {
-    return op->rewrite.reason == PHI_REWRITE_COMPACTION && op->rewrite.revoke == NULL;
-}
-
-enum { PHI__MARKS_MOST = 64 };
-
-/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
-   only when all later ones were undone. */
-static bool phi__rewrite_mark_room(phi_thread *thread) {
-    size_t half = PHI__MARKS_MOST / 2;
-    void *grown;
-    if (thread->log.limit_bytes != 0 && thread->lanes.at == NULL &&
-        thread->ops.compaction_count == PHI__MARKS_MOST) {
-        memmove(thread->ops.compactions, &thread->ops.compactions[half],
-                half * sizeof *thread->ops.compactions);
-        thread->ops.compaction_count = half;
-    }
-    grown = phi__grow(thread->log.memory, thread->ops.compactions, &thread->ops.compaction_cap,
-                      phi__add(thread->ops.compaction_count, 1), sizeof *thread->ops.compactions);
-    if (grown != NULL) thread->ops.compactions = (phi__compaction_mark *)grown;
-    return grown != NULL;
-}
-
-static void phi__rewrite_mark(phi_thread *thread, const phi__op *op) {
-    phi__compaction_mark *mark = &thread->ops.compactions[thread->ops.compaction_count++];
-    mark->seq = op->seq;
-    mark->lane = op->lane;
-}
-
-/* Newest first: a run's own are in front. */
-PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
-                                       uint64_t to) {
-    phi__op *op;
-    bool any = false;
-    for (op = thread->ops.last; op != NULL && op->seq > from; op = op->earlier) {
-        if (op->seq > to || op->lane != lane || op->rewrite.revoke != NULL || op->revoked) continue;
-        op->revoked = any = true;
-        op->revoked_at = to;
-    }
-    return any;
-}
-
-PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to) {
-    size_t i, n = 0;
-    for (i = 0; i < thread->ops.compaction_count; i++) {
-        const phi__compaction_mark *mark = &thread->ops.compactions[i];
-        if (mark->lane != lane || mark->seq < from || mark->seq > to)
-            thread->ops.compactions[n++] = *mark;
-    }
-    thread->ops.compaction_count = n;
-}
-
-/* Whether the id is that of a rewrite: one that is away is read back. */
-static phi_status phi__rewrite_known(phi_thread *thread, phi_str op_id, bool *known) {
-    phi_status status = PHI_OK;
-    *known = phi__thread_find_op(thread, op_id) != NULL;
-    if (*known || !phi__hashes_has(&thread->ops.away, phi__hash(op_id, 0))) return PHI_OK;
-    status = phi__thread_recall(thread);
-    if (status == PHI_OK) *known = phi__thread_find_op(thread, op_id) != NULL;
-    return status;
-}
 
 /* ---- keeping it ---- */
 
@@ -35154,16 +36230,6 @@ PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_r
     return true;
 }
 
-static bool phi__rewrite_named(const phi_rewrite *r) {
-    return r->op_id != NULL && r->op_id[0] != '\0';
-}
-
-/* "op-" and a number: ids of this form are phi's to make. */
-static bool phi__rewrite_is_made(const char *op_id) {
-    if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
-    return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
-}
-
 /* A name that no rewrite has: a log of version 0.1.0 may have one of this form from its host. */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]) {
     uint64_t n = thread->log.count;
@@ -35204,8 +36270,7 @@ static phi__op *phi__rewrite_keep(phi_thread *thread, const phi_rewrite *given, 
 static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str loop_id,
                                       uint32_t turn_index) {
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
-    if (entry == NULL || !phi__rewrite_room(thread) || !phi__thread_reserve(thread, 1, 0) ||
-        (phi__rewrite_compacts(op) && !phi__rewrite_mark_room(thread)))
+    if (entry == NULL || !phi__thread_reserve(thread, 1, 0) || !phi__ops_room(thread, op))
         return NULL;
     entry->kind = PHI_ENTRY_REWRITE;
     entry->at_ms = phi__thread_now(thread);
@@ -35217,18 +36282,13 @@ static phi__entry *phi__rewrite_entry(phi_thread *thread, phi__op *op, phi_str l
 
 static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *entry) {
     op->seq = thread->log.count;
-    if (op->rewrite.span_count > 0 || op->rewrite.revoke != NULL) thread->ops.last_seq = op->seq;
-    op->earlier = thread->ops.last;
-    thread->ops.last = op;
-    op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
-    phi__rewrite_index(thread, op);
+    phi__ops_add(thread, op);
     if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
-    if (phi__rewrite_compacts(op)) phi__rewrite_mark(thread, op);
     phi__thread_attach(thread, entry, 1);
     phi__thread_left(thread);
 }
 
-/* Where it switches to: what is away is read back before anything is made. */
+/* What it switches to shows. */
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
@@ -35346,6 +36406,171 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
 
 /* ---- all of it ---- */
 
+PHI__FN bool phi__rewrite_needs(const phi_thread *thread, const phi_rewrite *rewrite) {
+    uint32_t lane = thread->lanes.active, next;
+    if (phi__thread_whole(thread)) return false;
+    if (phi__rewrite_named(rewrite) &&
+        phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) == NULL &&
+        phi__hashes_has(&thread->ops.away, phi__hash(phi_str_of(rewrite->op_id), 0)))
+        return true;
+    if (rewrite->lane != NULL) lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
+    if (lane == PHI__LANE_NONE) return false;
+    if (rewrite->revoke != NULL || (rewrite->span_count > 0 && lane != thread->lanes.active))
+        return true;
+    if (rewrite->switch_to == NULL) return false;
+    next = phi__thread_find_lane(thread, phi_str_of(rewrite->switch_to));
+    return next != PHI__LANE_NONE && next != thread->lanes.active;
+}
+
+PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
+                                     phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                     char *words, size_t words_size) {
+    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
+    bool known = phi__rewrite_named(rewrite) &&
+                 phi__thread_find_op(thread, phi_str_of(rewrite->op_id)) != NULL;
+    phi_status status;
+    if (duplicate != NULL) *duplicate = known;
+    if (known) return PHI_OK;
+    if (rewrite->lane != NULL) w.lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
+    if (w.lane == PHI__LANE_NONE) {
+        (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
+        return PHI_NOT_FOUND;
+    }
+    status = phi__rewrite_check(&w);
+    if (status != PHI_OK) return status;
+    return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
+                                   : phi__rewrite_apply(&w, loop_id, turn_index);
+}
+
+/* ---- src/thread/rewrite_check.c ---- */
+
+/* rewrite_check.c - what a rewrite must be to be taken. */
+
+
+#include <float.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
+    va_list args;
+    if (w->words_size == 0) return PHI_BAD_ARG;
+    va_start(args, format);
+    (void)vsnprintf(w->words, w->words_size, format, args);
+    va_end(args);
+    return PHI_BAD_ARG;
+}
+
+static phi_status phi__rewrite_check_messages(phi__rewriting *w, size_t at) {
+    const phi_span *span = &w->given->spans[at];
+    size_t i, block;
+    if (span->message_count > 0 && span->messages == NULL)
+        return phi__rewrite_refuse(w, "spans[%u].messages is missing", (unsigned)at);
+    for (i = 0; i < span->message_count; i++) {
+        const phi_message *m = &span->messages[i];
+        const char *fault;
+        if (m->role != PHI_ROLE_USER && m->role != PHI_ROLE_ASSISTANT &&
+            m->role != PHI_ROLE_TOOL_RESULT)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no role a model has",
+                                       (unsigned)at, (unsigned)i);
+        if (m->content_count == 0 || m->content == NULL)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: no content", (unsigned)at,
+                                       (unsigned)i);
+        fault = phi__message_fault(m, &block);
+        if (fault != NULL && block == SIZE_MAX)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u]: %s", (unsigned)at, (unsigned)i,
+                                       fault);
+        if (fault != NULL)
+            return phi__rewrite_refuse(w, "spans[%u].messages[%u].content[%u]: %s", (unsigned)at,
+                                       (unsigned)i, (unsigned)block, fault);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
+    const phi_rewrite *r = w->given;
+    size_t i;
+    for (i = 0; i < r->span_count; i++) {
+        const phi_span *span = &r->spans[i];
+        if (span->from > span->to || span->to > w->base)
+            return phi__rewrite_refuse(w, "spans[%u]: %llu to %llu, expected up to base_seq %llu",
+                                       (unsigned)i, (unsigned long long)span->from,
+                                       (unsigned long long)span->to, (unsigned long long)w->base);
+        if (span->from < w->thread->log.base)
+            return phi__rewrite_refuse(w, "spans[%u]: entry %llu is forgotten, the first is %llu",
+                                       (unsigned)i, (unsigned long long)span->from,
+                                       (unsigned long long)w->thread->log.base);
+        if (i > 0 && span->from <= r->spans[i - 1].to)
+            return phi__rewrite_refuse(w, "spans[%u] begins inside the one before", (unsigned)i);
+    }
+    return PHI_OK;
+}
+
+/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both ascend. */
+static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
+                                   bool *cut) {
+    const phi_span *span;
+    while (*from < r->span_count && r->spans[*from].to < item->from) ++*from;
+    if (*from == r->span_count || r->spans[*from].from > item->to) return SIZE_MAX;
+    span = &r->spans[*from];
+    *cut = item->from < span->from || item->to > span->to;
+    return *from;
+}
+
+enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
+
+/* What becomes of an item: one that a span of one message replaces keeps its place in its group. */
+static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
+    const phi_span *s;
+    if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
+    s = &r->spans[span];
+    return s->message_count == 1 && s->from == item->from && s->to == item->to &&
+                   phi__groups_same_ids(item->message, &s->messages[0])
+               ? PHI__REWRITE_REPLACED
+               : PHI__REWRITE_GOES;
+}
+
+static phi_status phi__rewrite_check_fates(phi__rewriting *w, const size_t *askers,
+                                           const uint8_t *durable, uint8_t *fates) {
+    const phi__fold *fold = w->fold;
+    size_t i, from = 0;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        bool cut = false;
+        size_t span = phi__rewrite_span_of(w->given, item, &from, &cut);
+        if (cut)
+            return phi__rewrite_refuse(w, "spans[%u] cuts what stands for entries %llu to %llu",
+                                       (unsigned)span, (unsigned long long)item->from,
+                                       (unsigned long long)item->to);
+        fates[i] =
+            (uint8_t)(durable != NULL && durable[i] != 0 ? PHI__REWRITE_STAYS
+                                                         : phi__rewrite_fate(w->given, item, span));
+        if (askers[i] != SIZE_MAX &&
+            (fates[askers[i]] == PHI__REWRITE_GOES) != (fates[i] == PHI__REWRITE_GOES))
+            return phi__rewrite_refuse(
+                w, "entry %llu is a result of the call in entry %llu: they go together",
+                (unsigned long long)item->from, (unsigned long long)fold->items[askers[i]].from);
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__rewrite_check_groups(phi__rewriting *w) {
+    phi_memory *memory = w->thread->log.memory;
+    const phi__fold *fold = w->fold;
+    phi_status status = PHI_NO_MEMORY;
+    uint8_t *durable = NULL, *fates;
+    size_t *askers;
+    if (w->given->span_count == 0 || phi__load_fits(fold, w->given)) return PHI_OK;
+    fates = (uint8_t *)phi__alloc(memory, phi__max(fold->count, 1));
+    askers = phi__groups_make(memory, fold);
+    if (fates != NULL && askers != NULL &&
+        (w->given->reason != PHI_REWRITE_COMPACTION || phi__groups_durable(memory, fold, &durable)))
+        status = phi__rewrite_check_fates(w, askers, durable, fates);
+    phi__free(memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(memory, fold->count, askers);
+    phi__free(memory, fates, fates != NULL ? phi__max(fold->count, 1) : 0);
+    return status;
+}
+
 /* Names of the rewrite's own, and of a lane that may begin with it. */
 static phi_status phi__rewrite_check_names(phi__rewriting *w) {
     const phi_rewrite *r = w->given;
@@ -35392,7 +36617,7 @@ static phi_status phi__rewrite_check_form(phi__rewriting *w) {
     return phi__rewrite_check_meta(w);
 }
 
-static phi_status phi__rewrite_check(phi__rewriting *w) {
+PHI__FN phi_status phi__rewrite_check(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     const phi_rewrite *r = w->given;
     phi_status status = phi__rewrite_check_form(w);
@@ -35422,8 +36647,8 @@ static phi_status phi__rewrite_check(phi__rewriting *w) {
     return status;
 }
 
-static phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
-                                         char *words, size_t words_size) {
+PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *rewrite,
+                                          char *words, size_t words_size) {
     phi__rewriting w;
     memset(&w, 0, sizeof w);
     w.thread = thread;
@@ -35433,6 +36658,16 @@ static phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite *
     w.words_size = words != NULL ? words_size : 0;
     if (w.words_size > 0) words[0] = '\0';
     return w;
+}
+
+PHI__FN bool phi__rewrite_named(const phi_rewrite *r) {
+    return r->op_id != NULL && r->op_id[0] != '\0';
+}
+
+/* "op-" and a number: ids of this form are phi's to make. */
+static bool phi__rewrite_is_made(const char *op_id) {
+    if (strncmp(op_id, "op-", 3) != 0 || op_id[3] == '\0') return false;
+    return op_id[3 + strspn(op_id + 3, "0123456789")] == '\0';
 }
 
 PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
@@ -35455,271 +36690,14 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
     return phi__rewrite_check(&w);
 }
 
-PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
-                                       char *words, size_t words_size) {
-    phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
-    phi_status status;
-    bool known = false;
-    if (duplicate != NULL) *duplicate = false;
-    if (phi__rewrite_named(rewrite)) {
-        status = phi__rewrite_known(thread, phi_str_of(rewrite->op_id), &known);
-        if (status != PHI_OK) return status;
-        if (duplicate != NULL) *duplicate = known;
-        if (known) return PHI_OK;
-    }
-    if (rewrite->lane != NULL) w.lane = phi__thread_find_lane(thread, phi_str_of(rewrite->lane));
-    if (w.lane == PHI__LANE_NONE) {
-        (void)phi__rewrite_refuse(&w, "no lane \"%s\"", rewrite->lane);
-        return PHI_NOT_FOUND;
-    }
-    status = phi__rewrite_check(&w);
-    if (status == PHI_OK && rewrite->revoke != NULL) status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
-                                   : phi__rewrite_apply(&w, loop_id, turn_index);
-}
-
-/* ---- public ---- */
-
-PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
-    switch (reason) {
-    case PHI_REWRITE_MANUAL: return "manual";
-    case PHI_REWRITE_COMPACTION: return "compaction";
-    case PHI_REWRITE_PRUNE: return "prune";
-    case PHI_REWRITE_RESTORE: return "restore";
-    case PHI_REWRITE_REVERT: return "revert";
-    case PHI_REWRITE_SYSTEM: return "system";
-    }
-    return "";
-}
-
-PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                      bool *duplicate, char *words, size_t words_size) {
-    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    if (duplicate != NULL) *duplicate = false;
-    if (thread->user != NULL) return PHI_BUSY;
-    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
-    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
-}
-
 /* ---- src/thread/runs.c ---- */
 
-/* runs.c - where runs begin and end in a log, and how one that keeps nothing is rolled back.
+/* runs.c - the end of a run, and how one that keeps nothing is rolled back.
 
    Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if each had been revoked
    when it ended. The lane then shows what it showed before. A run keeps a copy of that from its first rewrite on, so that
    its end needs no memory; where there is no copy, as in a log that is read, the lane is folded anew. */
 
-
-/* ---- beginnings, by id ---- */
-
-static uint64_t phi__runs_hash(phi_str loop_id) {
-    uint64_t hash = phi__hash(loop_id, 0);
-    return hash != 0 ? hash : 1;
-}
-
-/* Where that of a run stands, or the free place where it would. */
-static phi__loop_start *phi__runs_place(phi__loop_start *table, size_t cap, uint64_t hash) {
-    size_t at = (size_t)hash & (cap - 1);
-    while (table[at].hash != 0 && table[at].hash != hash) at = (at + 1) & (cap - 1);
-    return &table[at];
-}
-
-/* NULL: there is no run of this id. */
-static phi__loop_start *phi__runs_find(const phi_thread *thread, phi_str loop_id) {
-    phi__loop_start *place;
-    if (thread->loops.cap == 0) return NULL;
-    place = phi__runs_place(thread->loops.at, thread->loops.cap, phi__runs_hash(loop_id));
-    return place->hash != 0 ? place : NULL;
-}
-
-PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id) {
-    return phi__runs_find(thread, loop_id) != NULL;
-}
-
-PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
-    phi_status status = PHI_OK;
-    size_t i;
-    *had = phi__thread_has_loop(thread, loop_id);
-    if (*had || !thread->loops.away) return PHI_OK;
-    status = phi__thread_recall(thread);
-    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
-        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
-               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
-    return status;
-}
-
-/* ---- loop ids in the log ---- */
-
-typedef struct phi__runs_told {
-    bool (*saw_fn)(void *user_data, phi_str loop_id);
-    void *user_data;
-    phi_str last; /* messages of a turn stand together */
-} phi__runs_told;
-
-static bool phi__runs_tell(phi__runs_told *to, phi_str loop_id) {
-    if (loop_id.len == 0 || loop_id.at == to->last.at || phi_str_equal(loop_id, to->last))
-        return true;
-    to->last = loop_id;
-    return to->saw_fn(to->user_data, loop_id);
-}
-
-static bool phi__runs_tell_rewrite(phi__runs_told *to, const phi_rewrite *rewrite) {
-    size_t i, j;
-    for (i = 0; i < rewrite->span_count; i++)
-        for (j = 0; j < rewrite->spans[i].message_count; j++)
-            if (!phi__runs_tell(to, rewrite->spans[i].messages[j].loop_id)) return false;
-    return true;
-}
-
-static bool phi__runs_tell_entry(phi__runs_told *to, const phi__entry *entry) {
-    switch ((int)entry->kind) {
-    case PHI_ENTRY_LOOP_START: return phi__runs_tell(to, entry->loop_id);
-    case PHI_ENTRY_REWRITE:
-        return entry->of.op == NULL || phi__runs_tell_rewrite(to, &entry->of.op->rewrite);
-    case PHI_ENTRY_MESSAGE: /* a run's share one string */
-        return phi__runs_tell(to,
-                              entry->loop_id.len > 0 ? entry->loop_id : entry->message->loop_id);
-    default: return true;
-    }
-}
-
-PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
-                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
-                                    void *user_data) {
-    phi__loops *loops = &thread->loops;
-    uint64_t from = loops->told_to == reader ? loops->told : 0;
-    phi__runs_told to;
-    size_t i = thread->log.held;
-    memset(&to, 0, sizeof to);
-    to.saw_fn = saw_fn;
-    to.user_data = user_data;
-    while (i > 0 && thread->log.entries[i - 1]->seq >= from)
-        if (!phi__runs_tell_entry(&to, thread->log.entries[--i])) return false;
-    loops->told = thread->log.count;
-    loops->told_to = reader;
-    return true;
-}
-
-PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from) {
-    phi_loop_info *info = (phi_loop_info *)phi_arena_alloc(arena, sizeof *info);
-    if (info == NULL) return NULL;
-    *info = *from;
-    return phi__arena_str(arena, from->loop_id, &info->loop_id) &&
-                   phi__arena_str(arena, from->agent_id, &info->agent_id) &&
-                   phi__arena_str(arena, from->session_id, &info->session_id) &&
-                   phi__arena_str(arena, from->parent_loop_id, &info->parent_loop_id) &&
-                   phi__arena_str(arena, from->tag, &info->tag) &&
-                   phi__arena_str(arena, from->metadata, &info->metadata) &&
-                   phi__arena_str(arena, from->config, &info->config) &&
-                   phi__arena_str(arena, from->system_prompt, &info->system_prompt)
-               ? info
-               : NULL;
-}
-
-static uint64_t phi__runs_prompt_hash(phi_str prompt) {
-    uint64_t hash = phi__hash(prompt, 3);
-    return hash != 0 ? hash : 1;
-}
-
-PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
-                                   phi_loop_info *info) {
-    info->system_prompt = phi__str("", 0);
-    info->has_system_prompt = thread->loops.prompt_hash != 0 || prompt.len > 0;
-    if (info->has_system_prompt && phi__runs_prompt_hash(prompt) == thread->loops.prompt_hash)
-        info->has_system_prompt = false;
-    return !info->has_system_prompt || phi__arena_str(arena, prompt, &info->system_prompt);
-}
-
-PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
-                                  int64_t ended_ms, phi_status status) {
-    bool restored = thread->restored, done = false;
-    phi_arena *room;
-    phi_arena_mark mark;
-    phi_loop_info *kept;
-    phi__entry entries[2];
-    if (!phi__thread_roll(thread, NULL)) return false;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    kept = phi__loop_info_copy(room, info);
-    memset(entries, 0, sizeof entries);
-    if (kept != NULL) {
-        entries[0].kind = PHI_ENTRY_LOOP_START;
-        entries[1].kind = PHI_ENTRY_LOOP_END;
-        entries[0].loop_id = entries[1].loop_id = kept->loop_id;
-        entries[0].of.loop = kept;
-        entries[0].at_ms = started_ms;
-        entries[1].at_ms = ended_ms;
-        entries[1].status = status;
-        done = phi__thread_append(thread, entries, 2);
-    }
-    thread->restored = restored; /* it answers nothing here */
-    if (!done) phi_arena_reset(room, mark);
-    return done;
-}
-
-/* ---- the table of beginnings ---- */
-
-/* Without memory for a smaller table the old one stays. */
-PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
-    phi__loops *loops = &thread->loops;
-    size_t n = 0, cap = 8, i;
-    phi__loop_start *table;
-    for (i = 0; i < thread->log.held; i++)
-        n += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
-    while (cap / 2 <= n) cap *= 2;
-    if (cap >= loops->cap) return;
-    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return;
-    for (i = n = 0; i < thread->log.held; i++) {
-        const phi__loop_start *was = NULL;
-        phi__loop_start *now;
-        if (thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START)
-            was = phi__runs_find(thread, thread->log.entries[i]->loop_id);
-        if (was == NULL) continue;
-        now = phi__runs_place(table, cap, was->hash);
-        n += now->hash == 0;
-        *now = *was;
-    }
-    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
-    loops->at = table;
-    loops->cap = cap;
-    loops->count = n;
-    loops->away = true;
-}
-
-PHI__FN bool phi__thread_loop_room(phi_thread *thread) {
-    phi__loops *loops = &thread->loops;
-    size_t cap = phi__max(loops->cap * 2, 8), i;
-    phi__loop_start *table;
-    if (loops->count < loops->cap / 2) return true;
-    table = (phi__loop_start *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return false;
-    for (i = 0; i < loops->cap; i++)
-        if (loops->at[i].hash != 0) *phi__runs_place(table, cap, loops->at[i].hash) = loops->at[i];
-    phi__free(thread->log.memory, loops->at, loops->cap * sizeof *table);
-    loops->at = table;
-    loops->cap = cap;
-    return true;
-}
-
-PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start) {
-    phi__loops *loops = &thread->loops;
-    phi__loop_start *place = phi__runs_find(thread, start->loop_id);
-    if (place == NULL && loops->count < loops->cap / 2) {
-        uint64_t hash = phi__runs_hash(start->loop_id);
-        place = phi__runs_place(loops->at, loops->cap, hash);
-        place->hash = hash;
-        loops->count++;
-    }
-    if (place != NULL) place->seq = start->seq + 1; /* its room was made */
-    if (start->of.loop != NULL && start->of.loop->has_system_prompt)
-        thread->loops.prompt_hash = phi__runs_prompt_hash(start->of.loop->system_prompt);
-    thread->restored = false;
-    thread->loops.started = (phi__entry *)(uintptr_t)start;
-    phi__thread_drop_undo(thread);
-}
 
 /* ---- what it was before ---- */
 
@@ -35749,7 +36727,7 @@ PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
 
 /* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
 static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end) {
-    const phi__loop_start *start = phi__runs_find(thread, end->loop_id);
+    const phi__loop_start *start = phi__loops_find(thread, end->loop_id);
     return start != NULL ? start->seq : 0;
 }
 
@@ -35760,12 +36738,11 @@ static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
 /* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
    not come to be appended. */
 static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
-    phi_status status = phi__thread_recall(thread);
+    phi_status status;
     phi__fold fold;
     phi__op *op;
-    if (status != PHI_OK ||
-        !phi__thread_roll_back_ops(thread, thread->lanes.active, start - 1, thread->log.count))
-        return status;
+    if (!phi__thread_roll_back_ops(thread, thread->lanes.active, start - 1, thread->log.count))
+        return PHI_OK;
     status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
     for (op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
         if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
@@ -35777,13 +36754,16 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
+PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end) {
     uint64_t start = phi__runs_start(thread, end);
-    if (end->keep != PHI_KEEP_NONE || start == 0 || phi__runs_has_undo(thread, start) ||
-        thread->ops.last_seq < start)
-        return PHI_OK;
-    if (thread->loading != NULL) return phi__load_roll_back(thread, start);
-    return phi__runs_fold_anew(thread, start);
+    return end->keep == PHI_KEEP_NONE && start != 0 && !phi__runs_has_undo(thread, start) &&
+           thread->ops.last_seq >= start;
+}
+
+PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
+    return phi__runs_end_folds(thread, end)
+               ? phi__runs_fold_anew(thread, phi__runs_start(thread, end))
+               : PHI_OK;
 }
 
 static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
@@ -35800,7 +36780,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
 }
 
 PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
-    phi__loop_start *start = phi__runs_find(thread, end->loop_id);
+    phi__loop_start *start = phi__loops_find(thread, end->loop_id);
     end->ordinal = start != NULL ? (size_t)start->seq : 0;
     if (start != NULL) start->seq = 0;
     if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
@@ -35820,13 +36800,7 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
 
 /* ---- src/thread/segments.c ---- */
 
-/* segments.c - where entries live, and how they leave memory and come back.
-
-   A log grows into segments. Of one that is in a store, segments to which no view points are freed as a whole, and
-   their entries are away: `entries` and `messages` have gaps then, and seq and ordinals say what stands where. Who needs
-   what is away has all of it read back. Nothing that is in memory moves, in either direction. */
-
-#include <stdio.h>
+/* segments.c - where entries live: a log grows into segments, which leave memory as a whole. */
 
 #ifndef PHI__SEGMENT_BYTES
 #define PHI__SEGMENT_BYTES                                                                         \
@@ -35840,417 +36814,124 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-PHI__FN phi_arena *phi__thread_room(phi_thread *thread) { return &thread->log.current->arena; }
-
 /* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
-static void phi__segment_arena(const phi_thread *thread, phi_arena *arena) {
-    bool limited = thread->log.limit_bytes != 0;
-    phi_arena_init(arena, thread->log.memory, limited ? thread->log.segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = thread->log.segment_bytes / 2;
+static void phi__segment_arena(const phi__log *log, phi_arena *arena) {
+    bool limited = log->limit_bytes != 0;
+    phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = log->segment_bytes / 2;
 }
 
-PHI__FN void phi__thread_limit(phi_thread *thread, size_t limit_bytes) {
+PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes) {
     size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
-    thread->log.limit_bytes = limit_bytes;
-    thread->log.segment_bytes =
+    log->limit_bytes = limit_bytes;
+    log->segment_bytes =
         limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
-    phi__segment_arena(thread, &thread->log.first.arena);
+    phi__segment_arena(log, &log->first.arena);
 }
 
-PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
-    const phi__segment *segment = thread->log.segments;
-    size_t bytes = phi__arena_taken(&thread->log.first.arena);
+PHI__FN size_t phi__log_segment_bytes(const phi__log *log) {
+    const phi__segment *segment = log->segments;
+    size_t bytes = phi__arena_taken(&log->first.arena);
     for (; segment != NULL; segment = segment->older)
         bytes += sizeof *segment + phi__arena_taken(&segment->arena);
-    return bytes + phi__about_bytes(thread) +
-           (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
-           thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
-           thread->ops.cap * sizeof *thread->ops.table +
-           thread->loops.cap * sizeof *thread->loops.at +
-           thread->undo.fold.cap * sizeof *thread->undo.fold.items;
+    return bytes;
 }
 
-static phi__segment *phi__segment_new(phi_thread *thread) {
-    phi__segment *segment = (phi__segment *)phi__alloc(thread->log.memory, sizeof *segment);
-    if (segment != NULL) phi__segment_arena(thread, &segment->arena);
+static phi__segment *phi__segment_new(phi__log *log) {
+    phi__segment *segment = (phi__segment *)phi__alloc(log->memory, sizeof *segment);
+    if (segment != NULL) phi__segment_arena(log, &segment->arena);
     return segment;
 }
 
 /* What still goes into the one that is left are renderings of its messages, a few at a time. */
-static void phi__segment_begin(phi_thread *thread, phi__segment *segment) {
-    phi_arena *full = &thread->log.current->arena;
-    full->most_block_bytes = thread->log.segment_bytes / PHI__SEGMENT_LATER;
+static void phi__segment_begin(phi__log *log, phi__segment *segment) {
+    phi_arena *full = &log->current->arena;
+    full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
     full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
-    segment->older = thread->log.segments;
-    thread->log.segments = thread->log.current = segment;
+    segment->older = log->segments;
+    log->segments = log->current = segment;
 }
 
-static void phi__segment_free(phi_thread *thread, phi__segment *segment) {
+static void phi__segment_free(phi__log *log, phi__segment *segment) {
     phi_arena_free(&segment->arena);
-    phi__free(thread->log.memory, segment, sizeof *segment);
+    phi__free(log->memory, segment, sizeof *segment);
 }
 
 /* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
    limited, is full, however much is left there. */
-static bool phi__segment_full(const phi_thread *thread) {
-    const phi_arena *arena = &thread->log.current->arena;
-    size_t bytes = phi__arena_taken(arena), full = thread->log.segment_bytes;
-    return bytes >= (thread->log.limit_bytes != 0 ? 2 : 4) * full ||
+static bool phi__segment_full(const phi__log *log) {
+    const phi_arena *arena = &log->current->arena;
+    size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;
+    return bytes >= (log->limit_bytes != 0 ? 2 : 4) * full ||
            (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
 }
 
-PHI__FN bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
+PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried) {
     phi__segment *segment;
-    if (!phi__segment_full(thread)) return true;
-    segment = phi__segment_new(thread);
+    if (!phi__segment_full(log)) return true;
+    segment = phi__segment_new(log);
     if (segment == NULL) return false;
     if (carried != NULL && carried->len > 0 &&
         !phi__arena_str(&segment->arena, *carried, carried)) {
-        phi__segment_free(thread, segment);
+        phi__segment_free(log, segment);
         return false;
     }
-    phi__segment_begin(thread, segment);
+    phi__segment_begin(log, segment);
     return true;
 }
 
-/* ---- what stands where ---- */
-
-PHI__FN phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
-    size_t from = 0, to = thread->log.held;
-    if (seq >= thread->log.count || seq < thread->log.base) return NULL;
-    if (phi__thread_whole(thread)) return thread->log.entries[seq - thread->log.base];
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (thread->log.entries[middle]->seq < seq)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < thread->log.held && thread->log.entries[from]->seq == seq
-               ? thread->log.entries[from]
-               : NULL;
+PHI__FN bool phi__log_open(phi__log *log) {
+    phi__segment *segment = phi__segment_new(log);
+    if (segment != NULL) phi__segment_begin(log, segment);
+    return segment != NULL;
 }
 
-PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
-    size_t from = 0, to = thread->messages.held;
-    if (i >= thread->messages.count) return NULL;
-    if (thread->messages.held == thread->messages.count) return thread->messages.at[i];
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (thread->messages.at[middle]->ordinal < i)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < thread->messages.held && thread->messages.at[from]->ordinal == i
-               ? thread->messages.at[from]
-               : NULL;
-}
+/* ---- the end ---- */
 
-/* ---- leaving ---- */
-
-PHI__FN void phi__thread_left(phi_thread *thread) {
-    thread->log.left = true;
-    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
-}
-
-PHI__FN void phi__thread_pin(phi__segment *segment) {
+PHI__FN void phi__log_pin(phi__segment *segment) {
     if (segment != NULL) segment->live = true;
 }
 
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
-    phi__segment *segment = thread->log.segments;
-    size_t i;
-    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
-        return false;
-    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
-        segment->live = false;
-    phi__thread_pin(thread->log.current);
-    if (thread->loops.started != NULL) phi__thread_pin(thread->loops.started->segment);
-    for (i = 0; i < thread->fold.count; i++)
-        phi__thread_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
-    for (i = 0; i < thread->undo.fold.count; i++)
-        phi__thread_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
-    return true;
-}
-
-/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
-static bool phi__segment_keeps_id(const phi__op *op) {
-    char made[32];
-    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
-    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
-}
-
-/* The ids of rewrites that leave are known on. False: no memory. */
-static bool phi__segment_note_ops(phi_thread *thread) {
-    const phi__op *op;
-    size_t n = 0;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__segment_keeps_id(op);
-    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
-    for (op = thread->ops.last; op != NULL; op = op->earlier)
-        if (phi__segment_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
-    return true;
-}
-
-static bool phi__segment_claim(phi_thread *thread) {
-    size_t i, j, k;
-    for (i = 0; i < thread->log.held; i++) {
-        const phi__entry *entry = thread->log.entries[i];
-        const phi_rewrite *r;
-        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
-            return false;
-        if (entry->kind != PHI_ENTRY_REWRITE) continue;
-        r = &entry->of.op->rewrite;
-        for (j = 0; j < r->span_count; j++)
-            for (k = 0; k < r->spans[j].message_count; k++)
-                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
-    }
-    return true;
-}
-
-/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
-   list stays. */
-static void phi__segment_shed_ids(phi_thread *thread) {
-    phi__hashes before = thread->ids;
-    if (thread->log.limit_bytes == 0) return;
-    memset(&thread->ids, 0, sizeof thread->ids);
-    if (phi__segment_claim(thread)) {
-        phi__hashes_free(thread->log.memory, &before);
-        return;
-    }
-    phi__hashes_free(thread->log.memory, &thread->ids);
-    thread->ids = before;
-}
-
-static size_t phi__segment_keep(phi__entry **entries, size_t count) {
-    size_t i, n = 0;
-    for (i = 0; i < count; i++)
-        if (entries[i]->segment->live) entries[n++] = entries[i];
-    return n;
-}
-
-/* Gives back room that is not likely to be needed again. */
-static phi__entry **phi__segment_shrink(phi_memory *memory, phi__entry **entries, size_t count,
-                                        size_t *cap) {
-    size_t fewer = phi__max(count * 2, 16);
-    void *smaller;
-    if (*cap / 2 < fewer) return entries;
-    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
-    if (smaller == NULL) return entries;
-    *cap = fewer;
-    return (phi__entry **)smaller;
-}
-
-static void phi__segment_drop_dead(phi_thread *thread) {
-    phi__segment **at = &thread->log.segments, *segment;
+PHI__FN void phi__log_drop_dead(phi__log *log) {
+    phi__segment **at = &log->segments, *segment;
     while ((segment = *at) != NULL) {
         if (segment->live) {
             at = &segment->older;
             continue;
         }
         *at = segment->older;
-        phi__segment_free(thread, segment);
+        phi__segment_free(log, segment);
     }
-    if (!thread->log.first.live) phi_arena_free(&thread->log.first.arena);
+    if (!log->first.live) phi_arena_free(&log->first.arena);
 }
 
-PHI__FN void phi__thread_shed_end(phi_thread *thread) {
-    if (!phi__segment_note_ops(thread)) return; /* another time */
-    thread->log.left = false;
-    thread->log.held = phi__segment_keep(thread->log.entries, thread->log.held);
-    thread->messages.held = phi__segment_keep(thread->messages.at, thread->messages.held);
-    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
-    phi__thread_shed_loops(thread);
-    phi__segment_shed_ids(thread);
-    thread->log.entries = phi__segment_shrink(thread->log.memory, thread->log.entries,
-                                              thread->log.held, &thread->log.cap);
-    thread->messages.at = phi__segment_shrink(thread->log.memory, thread->messages.at,
-                                              thread->messages.held, &thread->messages.cap);
-    phi__segment_drop_dead(thread);
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
+    memset(log, 0, sizeof *log);
+    log->memory = memory;
+    log->io = io;
+    phi__log_limit(log, 0);
+    log->current = &log->first;
 }
 
-/* ---- coming back ---- */
-
-typedef struct phi__recalling {
-    phi__entry_reader reader;
-    uint64_t end;
-} phi__recalling;
-
-static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
-    phi__recalling *recalling = (phi__recalling *)ctx;
-    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
-}
-
-/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
-static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
-    size_t i;
-    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
-        const phi__entry *ours = thread->log.entries[i];
-        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
-        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
-            ours->ordinal != theirs->ordinal)
-            return false;
-    }
-    return true;
-}
-
-/* The log as the store has it. */
-static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
-    const phi__journal *journal = thread->journal;
-    phi__recalling recalling;
-    phi_status status;
+PHI__FN void phi__log_free(phi__log *log) {
     phi__segment *segment;
-    phi__thread_init(whole, thread->log.memory, thread->log.io);
-    segment = phi__segment_new(whole); /* one that can be handed over */
-    if (segment == NULL) return PHI_NO_MEMORY;
-    phi__segment_begin(whole, segment);
-    recalling.end = journal->stored - thread->log.base;
-    status = phi__load_begin(whole);
-    if (status != PHI_OK) return status;
-    phi__entry_reader_init(&recalling.reader, whole);
-    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
-                                 &recalling, NULL, NULL, 0);
-    phi__entry_reader_free(&recalling.reader);
-    if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK &&
-        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
-         !phi__recall_fits(thread, whole)))
-        status = PHI_PARSE;
-    return status;
-}
-
-/* What is in memory stays as it is; what is away comes from the other. */
-static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
-    size_t n = thread->log.count - thread->log.base, at = 0, i;
-    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
-    for (i = 0; list != NULL && i < n; i++)
-        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
-                      ? thread->log.entries[at++]
-                      : whole->log.entries[i];
-    return list;
-}
-
-/* Those that were undone by an entry which the store did not have yet are undone here, too. */
-static void phi__recall_revoked(phi_thread *thread) {
-    const phi__op *op;
-    phi__op *target;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) {
-        if (op->rewrite.revoke == NULL) continue;
-        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
-        if (target == NULL) continue;
-        target->revoked = true;
-        target->revoked_at = op->seq;
+    phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
+    phi_arena_free(&log->first.arena);
+    while ((segment = log->segments) != NULL) {
+        log->segments = segment->older;
+        phi__segment_free(log, segment);
     }
-}
-
-/* Behind the current one, which stays that. */
-static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
-    phi__segment **end = &thread->log.segments;
-    while (*end != NULL) end = &(*end)->older;
-    *end = whole->log.segments;
-    whole->log.segments = NULL;
-}
-
-static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
-    size_t held = thread->log.held, cap = thread->log.cap;
-    bool done;
-    if (list == NULL) return false;
-    thread->log.entries = list;
-    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
-    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
-    if (!done) {
-        thread->log.entries = before;
-        thread->log.held = held;
-        thread->log.cap = cap;
-        (void)phi__thread_index_ops(thread);
-        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
-        return false;
-    }
-    phi__free(thread->log.memory, before, cap * sizeof *before);
-    phi__hashes_free(thread->log.memory, &thread->ops.away);
-    phi__recall_revoked(thread);
-    phi__thread_roll_back_again(thread);
-    phi__recall_segments(thread, whole);
-    return true;
-}
-
-PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
-    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
-    phi_status status;
-    if (phi__thread_whole(thread)) return PHI_OK;
-    status = phi__recall_read(thread, &whole);
-    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
-    phi__thread_free(&whole);
-    return status;
-}
-
-PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
-                                            phi_status *status) {
-    *status = PHI_OK;
-    if (i >= thread->messages.count) return NULL;
-    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
-    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
-}
-
-/* ---- hashes ---- */
-
-static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
-    size_t i = (size_t)hash & (cap - 1);
-    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
-    return i;
-}
-
-PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
-    size_t cap = phi__max(set->cap, 16), i;
-    uint64_t *at;
-    while (cap / 2 < phi__add(set->count, more)) {
-        if (cap > SIZE_MAX / 2) return false;
-        cap *= 2;
-    }
-    if (cap == set->cap || more == 0) return true;
-    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
-    if (at == NULL) return false;
-    for (i = 0; i < set->cap; i++)
-        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
-    phi__free(memory, set->at, set->cap * sizeof *set->at);
-    set->at = at;
-    set->cap = cap;
-    return true;
-}
-
-static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
-
-PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
-    hash = phi__hashes_filled(hash);
-    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
-}
-
-PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
-    size_t i;
-    hash = phi__hashes_filled(hash);
-    i = phi__hashes_place(set->at, set->cap, hash);
-    set->count += set->at[i] == 0;
-    set->at[i] = hash;
-}
-
-PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
-    phi__free(memory, set->at, set->cap * sizeof *set->at);
-    memset(set, 0, sizeof *set);
 }
 #undef PHI__SEGMENT_BYTES
 
 /* ---- src/thread/thread.c ---- */
 
-/* thread.c - appending, and keeping what the active lane shows up to date. */
+/* thread.c - beginning and end of a thread. */
 
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
-    thread->log.memory = memory;
-    thread->log.io = io;
-    phi__thread_limit(thread, 0);
-    thread->log.current = &thread->log.first;
+    phi__log_init(&thread->log, memory, io);
 }
 
 PHI__FN void phi__thread_renew(phi_thread *thread) {
@@ -36260,218 +36941,49 @@ PHI__FN void phi__thread_renew(phi_thread *thread) {
     thread->log.grown = before.log.grown;
     thread->rt = before.rt;
     thread->lent = before.lent;
-    phi__thread_limit(thread, before.log.limit_bytes);
+    phi__log_limit(&thread->log, before.log.limit_bytes);
 }
 
-PHI__FN void phi__thread_free(phi_thread *thread) {
-    phi__segment *segment;
+static void phi__thread_free_lanes(phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    phi__lanes *lanes = &thread->lanes;
     uint32_t i;
-    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
-    phi__journal_close(thread);
+    for (i = 1; i < lanes->count; i++) /* the first one's name is static */
+        phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
+    phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
+    phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
+}
+
+static void phi__thread_free_ops(phi_thread *thread) {
+    phi__ops *ops = &thread->ops;
+    phi__hashes_free(thread->log.memory, &ops->away);
+    phi__free(thread->log.memory, ops->table, ops->cap * sizeof *ops->table);
+    phi__free(thread->log.memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
+}
+
+PHI__FN void phi__thread_destroy(phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    PHI_ASSERT(thread->journal == NULL);
     phi__load_drop(thread);
-    phi__free(thread->log.memory, thread->log.entries,
-              thread->log.cap * sizeof *thread->log.entries);
-    phi__free(thread->log.memory, thread->messages.at,
-              thread->messages.cap * sizeof *thread->messages.at);
-    for (i = 1; i < thread->lanes.count; i++) /* the first one's is static */
-        phi__free(thread->log.memory, (void *)(uintptr_t)thread->lanes.at[i].name.at,
-                  thread->lanes.at[i].name.len + 1);
-    phi__free(thread->log.memory, thread->lanes.table,
-              thread->lanes.table_cap * sizeof *thread->lanes.table);
-    phi__free(thread->log.memory, thread->lanes.at, thread->lanes.cap * sizeof *thread->lanes.at);
-    phi__hashes_free(thread->log.memory, &thread->ids);
-    phi__hashes_free(thread->log.memory, &thread->ops.away);
-    phi__free(thread->log.memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__free(memory, thread->messages.at, thread->messages.cap * sizeof *thread->messages.at);
+    phi__thread_free_lanes(thread);
+    phi__hashes_free(memory, &thread->ids);
+    phi__free(memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__about_free(thread);
     phi__thread_drop_undo(thread);
-    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof(phi__op_place));
-    phi__free(thread->log.memory, thread->ops.compactions,
-              thread->ops.compaction_cap * sizeof *thread->ops.compactions);
-    phi__fold_free(thread->log.memory, &thread->fold);
-    phi_arena_free(&thread->log.first.arena);
-    while ((segment = thread->log.segments) != NULL) {
-        thread->log.segments = segment->older;
-        phi_arena_free(&segment->arena);
-        phi__free(thread->log.memory, segment, sizeof *segment);
-    }
+    phi__thread_free_ops(thread);
+    phi__fold_free(memory, &thread->fold);
+    phi__log_free(&thread->log);
     phi__thread_renew(thread);
 }
 
-PHI__FN int64_t phi__thread_now(const phi_thread *thread) {
-    return thread->log.io != NULL ? phi__io_wall_ms(thread->log.io) : 0;
-}
-
-PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
-    void *grown;
-    if (n > 0) {
-        grown = phi__grow(thread->log.memory, thread->log.entries, &thread->log.cap,
-                          phi__add(thread->log.held, n), sizeof *thread->log.entries);
-        if (grown == NULL) return false;
-        thread->log.entries = (phi__entry **)grown;
-    }
-    if (messages == 0) return true;
-    if (thread->loading != NULL) return phi__load_message_room(thread, messages);
-    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
-                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
-    if (grown == NULL) return false;
-    thread->messages.at = (phi__entry **)grown;
-    return phi__fold_room(thread->log.memory, &thread->fold, messages);
-}
-
-static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
-    from->input -= part->input;
-    from->output -= part->output;
-    from->reasoning -= part->reasoning;
-    from->cache_read -= part->cache_read;
-    from->cache_write -= part->cache_write;
-    from->total_tokens -= part->total_tokens;
-}
-
-/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
-static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
-    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
-    if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
-        if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
-        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
-        phi_usage_add(&thread->usage, entry->usage);
-    }
-    if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
-        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
-}
-
-PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
-    size_t i;
-    for (i = 0; i < n; i++) {
-        phi__entry *entry = &entries[i];
-        entry->seq = thread->log.count++;
-        entry->lane = thread->lanes.active;
-        entry->segment = thread->log.current;
-        thread->log.entries[thread->log.held++] = entry;
-        phi__thread_count_usage(thread, entry);
-        if (thread->log.made_ms == 0) thread->log.made_ms = entry->at_ms;
-        thread->log.changed_ms = entry->at_ms;
-        if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
-            phi__load_message(thread, entry);
-        else if (entry->kind == PHI_ENTRY_MESSAGE) {
-            entry->ordinal = thread->messages.count++;
-            thread->messages.at[thread->messages.held++] = entry;
-            if (entry->message->role == PHI_ROLE_USER) thread->messages.last_user = entry->seq + 1;
-            phi__fold_message(&thread->fold, entry);
-        } else if (entry->kind == PHI_ENTRY_LOOP_END) {
-            phi__thread_loop_ends(thread, entry);
-        } else if (entry->kind == PHI_ENTRY_LOOP_START)
-            phi__thread_loop_starts(thread, entry);
-    }
-    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_GREW);
-}
-
-/* Beside the entry's own room. */
-static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
-    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
-}
-
-PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
-    size_t messages = 0, i;
-    phi__entry *kept;
-    if (n == 0) return true;
-    for (i = 0; i < n; i++) {
-        messages += entries[i].kind == PHI_ENTRY_MESSAGE;
-        if (!phi__thread_may_append(thread, &entries[i])) return false;
-    }
-    if (!phi__thread_reserve(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
-    if (kept == NULL) return false;
-    memcpy(kept, entries, n * sizeof *kept);
-    phi__thread_attach(thread, kept, n);
-    return true;
-}
-
-PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
-    phi_arena *room = phi__thread_room(thread);
-    phi_arena_mark mark = phi_arena_save(room);
-    phi_message *kept = phi_message_copy(message, room);
-    if (kept == NULL) phi_arena_reset(room, mark);
-    return kept;
-}
-
-static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
-                               const phi_content *call) {
-    phi_content content;
-    phi_message result;
-    phi__entry entry;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
-    memset(&entry, 0, sizeof entry);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
-                                    : PHI__LIT("Out of memory");
-    result.role = PHI_ROLE_TOOL_RESULT;
-    result.content = &content;
-    result.content_count = 1;
-    result.tool_call_id = call->id;
-    result.tool_name = call->name;
-    result.is_error = true;
-    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
-    result.loop_id = asked->loop_id;
-    result.turn_index = entry.turn_index = asked->turn_index;
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__thread_keep(thread, &result);
-    if (entry.message == NULL) return false;
-    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
-    return phi__thread_append(thread, &entry, 1);
-}
-
-/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
-   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
-static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
-                                 phi_str id) {
-    const phi__item *items = thread->fold.items;
-    size_t i;
-    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
-        ++*next;
-        return true;
-    }
-    for (i = first; i < end; i++)
-        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
-    return false;
-}
-
-PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
-    size_t end = thread->fold.count, at = end, next, i;
-    const phi_message *asked;
-    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
-    if (at == 0) return true;
-    asked = thread->fold.items[at - 1].message;
-    if (asked->role != PHI_ROLE_ASSISTANT) return true;
-    next = at;
-    for (i = 0; i < asked->content_count; i++) {
-        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
-        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
-    }
-    return true;
-}
-
-/* ---- ids ---- */
-
-PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
-    uint64_t hash = phi__hash(id, 0);
-    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
-    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
-    phi__hashes_add(&thread->ids, hash);
-    return PHI_OK;
-}
-
-PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
-    size_t i;
-    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
-            return false;
-    return true;
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
+    return phi__log_segment_bytes(&thread->log) + phi__about_bytes(thread) +
+           (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
+           thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
+           thread->ops.cap * sizeof *thread->ops.table +
+           thread->loops.cap * sizeof *thread->loops.at +
+           thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
 
 /* ---- src/thread/thread_text.c ---- */
@@ -36500,7 +37012,7 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 /* Keys that are not known are of later versions, and are ignored. */
 static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
     if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
-        return phi__about_get_head(reader->thread, root);
+        return phi__info_get_head(reader->thread, root);
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
@@ -36523,7 +37035,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
     phi__journal_close(log); /* what was read of it is not to be stored */
-    phi__thread_free(log);
+    phi__thread_destroy(log);
     return status;
 }
 
@@ -36558,7 +37070,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, "{\"phi_thread\":1");
-    phi__about_put_head(&text, thread);
+    phi__info_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
     for (i = 0; i < thread->log.held && !text.failed; i++) {
         phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
@@ -36849,7 +37361,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     phi_arena_init(&scratch, t->thread->log.memory, 0);
     rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
     done = rewrite.spans != NULL &&
-           phi__thread_rewrite(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+           phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
     phi_arena_free(&scratch);
     return done;
 }
@@ -36895,8 +37407,6 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 
 /* views.c - the thread as a host reads it: entries, views, forks. */
 
-
-#include <stdio.h>
 
 /* ---- entries ---- */
 
@@ -36961,9 +37471,9 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 }
 
 /* Whether all of these are in memory. */
-static bool phi__view_holds(const phi_thread *log, uint64_t from, uint64_t to) {
-    if (phi__thread_whole(log)) return true;
-    while (from < to && phi__thread_at(log, from) != NULL) from++;
+static bool phi__view_holds(const phi_thread *thread, uint64_t from, uint64_t to) {
+    if (phi__thread_whole(thread)) return true;
+    while (from < to && phi__thread_at(thread, from) != NULL) from++;
     return from == to;
 }
 
@@ -36986,114 +37496,6 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
     *out = list;
     *count = n;
     return PHI_OK;
-}
-
-static bool phi__view_is_json(const phi_thread *log, phi_str json, phi_status *status) {
-    phi_arena scratch;
-    phi_json *root = NULL;
-    phi_arena_init(&scratch, log->log.memory, 0);
-    *status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    phi_arena_free(&scratch);
-    return *status == PHI_OK;
-}
-
-static phi_status phi__view_check(const phi_thread *log, const phi_message *messages,
-                                  size_t count) {
-    size_t i, block;
-    if (messages == NULL || count == 0) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++) {
-        const phi_message *m = &messages[i];
-        phi_status status;
-        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
-        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
-        if (!phi__view_is_json(log, m->extension_data, &status))
-            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-    }
-    return PHI_OK;
-}
-
-static bool phi__view_append(phi_thread *log, const phi_message *messages, size_t count,
-                             uint32_t flags) {
-    phi_arena *room = phi__thread_room(log);
-    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
-    size_t i;
-    if (entries == NULL || !phi__thread_reserve(log, count, count)) return false;
-    for (i = 0; i < count; i++) {
-        entries[i].kind = PHI_ENTRY_MESSAGE;
-        entries[i].flags = flags & PHI_ENTRY_DURABLE;
-        entries[i].message = phi_message_copy(&messages[i], room);
-        if (entries[i].message == NULL || !phi__thread_claim_calls(log, &messages[i])) return false;
-        entries[i].at_ms = phi__thread_now(log);
-        entries[i].loop_id = entries[i].message->loop_id;
-        entries[i].turn_index = entries[i].message->turn_index;
-    }
-    phi__thread_attach(log, entries, count);
-    return true;
-}
-
-/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
-static bool phi__view_settle(phi_thread *log, phi_role role) {
-    size_t i = log->fold.count;
-    while (i > 0 && log->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
-    if (i == 0 || log->fold.items[i - 1].message->loop_id.len == 0) return true;
-    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) || phi__thread_answer_orphans(log);
-}
-
-PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
-                                              size_t count, uint32_t flags, uint64_t expected,
-                                              uint64_t *seq) {
-    phi_arena_mark mark;
-    phi_arena *room;
-    phi_status status;
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
-    status = phi__view_check(thread, messages, count);
-    if (status != PHI_OK) return status;
-    if (!phi__thread_roll(thread, NULL) || !phi__view_settle(thread, messages[0].role))
-        return PHI_NO_MEMORY;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    if (!phi__view_append(thread, messages, count, flags)) {
-        phi_arena_reset(room, mark);
-        return PHI_NO_MEMORY;
-    }
-    if (seq != NULL) *seq = thread->log.count - count;
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__thread_note(phi_thread *log, const char *kind, phi_str json,
-                                    uint64_t *seq) {
-    phi_arena *room;
-    phi_arena_mark mark;
-    phi__entry *entry;
-    phi__note *note;
-    phi_status status;
-    if (!phi__view_is_json(log, json, &status))
-        return status == PHI_NO_MEMORY ? PHI_NO_MEMORY : PHI_BAD_ARG;
-    if (log->user == NULL && !phi__thread_roll(log, NULL)) return PHI_NO_MEMORY;
-    room = phi__thread_room(log);
-    mark = phi_arena_save(room);
-    entry = (phi__entry *)phi__arena_zero(room, sizeof *entry);
-    note = (phi__note *)phi__arena_zero(room, sizeof *note);
-    if (entry == NULL || note == NULL || !phi__arena_str(room, phi_str_of(kind), &note->kind) ||
-        !phi__arena_str(room, json, &note->json) || !phi__thread_reserve(log, 1, 0)) {
-        phi_arena_reset(room, mark);
-        return PHI_NO_MEMORY;
-    }
-    entry->kind = PHI_ENTRY_NOTE;
-    entry->at_ms = phi__thread_now(log);
-    entry->of.note = note;
-    if (seq != NULL) *seq = log->log.count;
-    phi__thread_attach(log, entry, 1);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                   uint64_t *seq) {
-    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
-    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
-    return phi__thread_note(thread, kind, json, seq);
 }
 
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
@@ -37130,7 +37532,8 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
     at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lanes.active;
     if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__fold_at(thread, at, upto, &made, &fold);
+    status = phi__recall_view(thread, at, upto);
+    if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
     if (status != PHI_OK) return status;
     *count = fold->count;
     done = phi__view_items(fold, arena, out);
@@ -37138,15 +37541,17 @@ PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, u
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
-    char name[32];
-    size_t n;
-    if (thread == NULL) return PHI_BAD_ARG;
-    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
-        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
-        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
-    }
-    return phi_thread_switch(thread, name);
+PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
+    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
+}
+
+PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
+    return thread != NULL ? phi__thread_lanes(thread) : 0;
+}
+
+PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
+    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
+                                             : phi__str("", 0);
 }
 
 #endif /* PHI__IMP_THREAD */
@@ -38505,11 +38910,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xe161c7bb
+#if PHI__IMP_LOOP != 0xa3616f04
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xe161c7bb
+#define PHI__IMP_LOOP 0xa3616f04
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -42306,7 +42711,7 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
 
 static void phi__context_pin_at(const phi__places *listed, const phi_message *message,
                                 phi__segment *segment) {
-    if (phi__places_find(listed, message)->message != NULL) phi__thread_pin(segment);
+    if (phi__places_find(listed, message)->message != NULL) phi__log_pin(segment);
 }
 
 PHI__FN bool phi__context_pin(phi__run *run) {
@@ -47478,13 +47883,13 @@ PHI__FN void phi__stored_updated(phi__run *run) {
 
 /* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
-    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_GREW];
+    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_GREW];
     phi__journal *journal = NULL;
-    while (journal != last &&
-           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_GREW)) != NULL) {
+    while ((journal == NULL || &journal->dirty != last) &&
+           (journal = phi__journal_next(&rt->grown, PHI__DIRTY_GREW)) != NULL) {
         phi__thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
-            phi__journal_list(thread, PHI__JOURNAL_GREW);
+            phi__journal_list(thread, PHI__DIRTY_GREW);
         if (phi__step_spent(rt)) return;
     }
 }
@@ -47513,7 +47918,7 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
 static void phi__stored_pin_turn(const phi__thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__thread_pin(thread->log.entries[i - 1]->segment);
+    if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
@@ -47525,14 +47930,14 @@ static bool phi__stored_pin(const phi__thread *thread) {
     if (thread->of_agent) {
         response = phi__stored_agent(thread)->responses;
         for (; response != NULL; response = response->older) {
-            phi__thread_pin(response->message_in);
-            phi__thread_pin(response->rest_in);
+            phi__log_pin(response->message_in);
+            phi__log_pin(response->rest_in);
         }
     }
     if (run == NULL) return true;
     if (run->turn.open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
-    if (reply != NULL) phi__thread_pin(reply->segment);
+    if (reply != NULL) phi__log_pin(reply->segment);
     return phi__context_pin(run);
 }
 
@@ -47548,13 +47953,13 @@ PHI__FN void phi__stored_leave_now(phi__agent *agent) {
 }
 
 PHI__FN void phi__stored_leave(phi_runtime *rt) {
-    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_LEAVES];
+    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_LEAVES];
     phi__journal *journal = NULL;
-    while (journal != last &&
-           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
+    while ((journal == NULL || &journal->dirty != last) &&
+           (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
         phi__thread *thread = journal->thread;
         phi__stored_shed(thread);
-        if (thread->log.left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
+        if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }
 
@@ -48509,7 +48914,8 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
     if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
     entry.of.failure = run->failure;
-    (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK)
+        (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
@@ -49270,11 +49676,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x1401e15d
+#if PHI__IMP_AGENT != 0xccc6bb2c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x1401e15d
+#define PHI__IMP_AGENT 0xccc6bb2c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -50530,7 +50936,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi__toolset_init(&agent->toolset, &agent->memory);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
-    phi__thread_limit(&agent->own, agent->memory_limit);
+    phi__log_limit(&agent->own.log, agent->memory_limit);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;
@@ -51172,12 +51578,14 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    status = phi__recall_view(thread, thread->lanes.active, at_seq);
+    if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        status = phi__about_forked(made, (phi_thread *)(uintptr_t)thread, any ? at : UINT64_MAX);
+        status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
+                                   any ? at : UINT64_MAX);
     phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);
@@ -53521,7 +53929,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     return rt->ready != NULL || rt->events.queued.head != NULL ||
-           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__posts_any(rt);
+           rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -53728,7 +54136,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__events_due(rt) ||
+    if (rt->ready != NULL || rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__events_due(rt) ||
         PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
         phi__slots_any_marked(&rt->tickets))
         return 0;
@@ -54578,11 +54986,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x347b1d9b
+#if PHI__IMP_RECORD != 0x30abb1f0
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x347b1d9b
+#define PHI__IMP_RECORD 0x30abb1f0
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -56922,7 +57330,7 @@ static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
     size_t i;
     if (section->message_count != count) return false;
     for (i = 0; i < count; i++)
-        if (!phi__rewrite_same_ids(&messages[i], &section->messages[i])) return false;
+        if (!phi__groups_same_ids(&messages[i], &section->messages[i])) return false;
     return true;
 }
 

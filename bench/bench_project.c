@@ -14,6 +14,7 @@
 #include "agent/agent.h"
 #include "loop/provider.h"
 #include "thread/project_in.h"
+#include "thread/persist_in.h"
 #include "wire/writer.h"
 
 #include <malloc.h>

@@ -223,7 +223,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     phi__toolset_init(&agent->toolset, &agent->memory);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
-    phi__thread_limit(&agent->own, agent->memory_limit);
+    phi__log_limit(&agent->own.log, agent->memory_limit);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;

@@ -6,6 +6,7 @@
 
 #include "agent/agent_in.h"
 #include "thread/about_in.h"
+#include "thread/info_in.h"
 
 /* A thread of a host's, and what an agent's own does not need. */
 struct phi__lent {
@@ -205,12 +206,14 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     made = phi_thread_new(thread->rt, 0);
     if (made == NULL) return NULL;
     memset(&fold, 0, sizeof fold);
-    status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    status = phi__recall_view(thread, thread->lanes.active, at_seq);
+    if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
     if (status == PHI_OK)
-        status = phi__about_forked(made, (phi_thread *)(uintptr_t)thread, any ? at : UINT64_MAX);
+        status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
+                                   any ? at : UINT64_MAX);
     phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
     phi__bare_free(made);

@@ -145,7 +145,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 
 static bool phi__rt_has_work(phi_runtime *rt) {
     return rt->ready != NULL || rt->events.queued.head != NULL ||
-           rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__posts_any(rt);
+           rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -352,7 +352,7 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head[PHI__JOURNAL_GREW] != NULL || phi__events_due(rt) ||
+    if (rt->ready != NULL || rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__events_due(rt) ||
         PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
         phi__slots_any_marked(&rt->tickets))
         return 0;

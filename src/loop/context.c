@@ -108,7 +108,7 @@ static phi__state phi__context_ask(phi__run *run, phi_hook_point point, phi__sta
 
 static void phi__context_pin_at(const phi__places *listed, const phi_message *message,
                                 phi__segment *segment) {
-    if (phi__places_find(listed, message)->message != NULL) phi__thread_pin(segment);
+    if (phi__places_find(listed, message)->message != NULL) phi__log_pin(segment);
 }
 
 PHI__FN bool phi__context_pin(phi__run *run) {

@@ -7,7 +7,7 @@
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 /* One segment's count. */
 typedef struct phi__session_count {

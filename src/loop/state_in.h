@@ -44,10 +44,9 @@
 #include "loop/turns_in.h"
 #include "loop/types_in.h"
 #include "text/json_fields_in.h"
-#include "thread/journal_in.h"
 #include "thread/compact.h"
 #include "thread/project_in.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 #include "wire/reader_in.h"
 #include "codecs/translate.h"
 

@@ -62,13 +62,13 @@ PHI__FN void phi__stored_updated(phi__run *run) {
 
 /* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
-    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_GREW];
+    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_GREW];
     phi__journal *journal = NULL;
-    while (journal != last &&
-           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_GREW)) != NULL) {
+    while ((journal == NULL || &journal->dirty != last) &&
+           (journal = phi__journal_next(&rt->grown, PHI__DIRTY_GREW)) != NULL) {
         phi__thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
-            phi__journal_list(thread, PHI__JOURNAL_GREW);
+            phi__journal_list(thread, PHI__DIRTY_GREW);
         if (phi__step_spent(rt)) return;
     }
 }
@@ -97,7 +97,7 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
 static void phi__stored_pin_turn(const phi__thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    if (i > 0) phi__thread_pin(thread->log.entries[i - 1]->segment);
+    if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
@@ -109,14 +109,14 @@ static bool phi__stored_pin(const phi__thread *thread) {
     if (thread->of_agent) {
         response = phi__stored_agent(thread)->responses;
         for (; response != NULL; response = response->older) {
-            phi__thread_pin(response->message_in);
-            phi__thread_pin(response->rest_in);
+            phi__log_pin(response->message_in);
+            phi__log_pin(response->rest_in);
         }
     }
     if (run == NULL) return true;
     if (run->turn.open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
-    if (reply != NULL) phi__thread_pin(reply->segment);
+    if (reply != NULL) phi__log_pin(reply->segment);
     return phi__context_pin(run);
 }
 
@@ -132,12 +132,12 @@ PHI__FN void phi__stored_leave_now(phi__agent *agent) {
 }
 
 PHI__FN void phi__stored_leave(phi_runtime *rt) {
-    const phi__journal *last = rt->grown.tail[PHI__JOURNAL_LEAVES];
+    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_LEAVES];
     phi__journal *journal = NULL;
-    while (journal != last &&
-           (journal = phi__journal_next(&rt->grown, PHI__JOURNAL_LEAVES)) != NULL) {
+    while ((journal == NULL || &journal->dirty != last) &&
+           (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
         phi__thread *thread = journal->thread;
         phi__stored_shed(thread);
-        if (thread->log.left) phi__journal_list(thread, PHI__JOURNAL_LEAVES);
+        if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }

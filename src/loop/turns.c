@@ -399,7 +399,8 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
     if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
     entry.of.failure = run->failure;
-    (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK)
+        (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;

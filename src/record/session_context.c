@@ -5,7 +5,7 @@
 #include "record/session_context_in.h"
 
 #include "thread/compact_in.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 #ifndef PHI_NO_SESSIONS
 

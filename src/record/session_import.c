@@ -6,7 +6,7 @@
    on the way, come before them as a beginning and an end, so that their ids are not given again. */
 #include "record/session_context_in.h"
 
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 #include "wire/hash_in.h"
 
 #ifndef PHI_NO_SESSIONS
@@ -86,7 +86,7 @@ static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
     size_t i;
     if (section->message_count != count) return false;
     for (i = 0; i < count; i++)
-        if (!phi__rewrite_same_ids(&messages[i], &section->messages[i])) return false;
+        if (!phi__groups_same_ids(&messages[i], &section->messages[i])) return false;
     return true;
 }
 

@@ -1,13 +1,9 @@
-/* about.c - what a thread knows of itself: its id, when it was made and changed, title, metadata, where it was forked
-   from, and the system prompts of its runs.
+/* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it was forked from.
 
-   A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. The id is the store's, or
-   stands in the first line of a text. A run's system prompt is in its LOOP_START, unless the run before had the same. */
+   A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
 #include "thread/about_in.h"
 
-#include "base/id_in.h"
 #include "text/json_in.h"
-#include "thread/journal_in.h"
 
 /* ---- keeping ---- */
 
@@ -35,7 +31,7 @@ PHI__FN size_t phi__about_bytes(const phi_thread *thread) {
     return about != NULL ? sizeof *about + phi__arena_taken(&about->arena) : 0;
 }
 
-static phi_thread_info phi__about_info(const phi_thread *thread) {
+PHI__FN phi_thread_info phi__about_info(const phi_thread *thread) {
     phi_thread_info none;
     memset(&none, 0, sizeof none);
     return thread->about != NULL ? thread->about->info : none;
@@ -62,26 +58,12 @@ static bool phi__about_take(phi_thread *thread, const phi_thread_info *info) {
     return true;
 }
 
-static phi_str phi__about_known_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
-}
-
-static bool phi__about_set_id(phi_thread *thread, phi_str id) {
+PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id) {
     char *copy = (char *)phi__alloc(thread->log.memory, phi__add(id.len, 1));
     if (copy == NULL) return false;
     memcpy(copy, id.at, id.len);
     phi__about_name(thread, phi__str(copy, id.len));
     return true;
-}
-
-PHI__FN phi_str phi__about_id(phi_thread *thread) {
-    unsigned char random[16] = {0};
-    char made[PHI__UUID_SIZE];
-    if (phi__about_known_id(thread).len > 0) return phi__about_known_id(thread);
-    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
-    phi__uuid(random, made);
-    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
 }
 
 /* ---- as JSON ---- */
@@ -90,15 +72,6 @@ static void phi__about_put_str(phi__buf *out, const char *key, phi_str value) {
     if (value.len == 0) return;
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_str(out, value);
-}
-
-PHI__FN void phi__about_put_head(phi__buf *out, const phi_thread *thread) {
-    if (thread->journal == NULL) phi__about_put_str(out, "id", thread->id);
-}
-
-PHI__FN phi_status phi__about_get_head(phi_thread *thread, const phi_json *head) {
-    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
-    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *info) {
@@ -143,11 +116,11 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
 
 /* ---- one thread from another ---- */
 
-PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_thread *from, uint64_t at) {
+PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at) {
     phi_thread_info info = phi__about_info(thread);
-    info.forked_from = phi__about_id(from);
+    info.forked_from = from;
     info.forked_at = at;
-    if (info.forked_from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
+    if (from.len == 0 || !phi__about_take(thread, &info)) return PHI_NO_MEMORY;
     thread->log.made_ms = phi__thread_now(thread);
     return phi__about_note(thread, &thread->about->info);
 }
@@ -170,78 +143,13 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before) {
     before->id = phi__str(NULL, 0);
 }
 
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
-    phi_str id;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    id = phi__about_id(thread);
-    if (id.len == 0) return PHI_NO_MEMORY;
-    *out = phi__about_info(thread);
-    out->id = id;
-    out->made_ms = thread->log.made_ms;
-    out->changed_ms = thread->log.changed_ms;
-    return PHI_OK;
-}
-
 /* The log has it first. */
-static phi_status phi__about_set(phi_thread *log, const phi_thread_info *info) {
-    phi__about *about = phi__about_copy(log, info), *before = log->about;
+PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info) {
+    phi__about *about = phi__about_copy(thread, info), *before = thread->about;
     phi_status status;
     if (about == NULL) return PHI_NO_MEMORY;
-    status = phi__about_note(log, info);
-    phi__about_drop(log, status == PHI_OK ? before : about);
-    if (status == PHI_OK) log->about = about;
+    status = phi__about_note(thread, info);
+    phi__about_drop(thread, status == PHI_OK ? before : about);
+    if (status == PHI_OK) thread->about = about;
     return status;
-}
-
-PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
-    phi_thread_info info;
-    phi_str text = phi_str_of(title);
-    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.title, text)) return PHI_OK;
-    info.title = text;
-    return phi__about_set(thread, &info);
-}
-
-static phi_status phi__about_is_object(const phi_thread *log, phi_str json) {
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_status status;
-    if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, log->log.memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
-    phi_arena_free(&scratch);
-    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-}
-
-PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
-    phi_thread_info info;
-    phi_status status;
-    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__about_is_object(thread, json);
-    if (status != PHI_OK) return status;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.metadata, json)) return PHI_OK;
-    info.metadata = json;
-    return phi__about_set(thread, &info);
-}
-
-PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
-    phi_status status;
-    uint64_t i;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
-        const phi__entry *entry = phi__thread_at(thread, i - 1);
-        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
-            !entry->of.loop->has_system_prompt)
-            continue;
-        *out = entry->of.loop->system_prompt;
-        return PHI_OK;
-    }
-    return PHI_NOT_FOUND;
 }

@@ -1,5 +1,5 @@
 /* check.c - what a message must be to stand in a thread. */
-#include "thread/thread_in.h"
+#include "thread/log_in.h"
 
 #include "base/utf8_in.h"
 

@@ -7,7 +7,7 @@
 #include "thread/compact_in.h"
 
 #include "base/utf8_in.h"
-#include "thread/thread_in.h"
+#include "thread/history_in.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/buf_in.h"
 #include "text/json.h"
-#include "thread/thread_in.h"
+#include "thread/history_in.h"
 
 /* Appends it to a buffer; what it takes from `scratch` is given back. */
 PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
@@ -50,10 +50,5 @@ PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_j
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
-
-/* Words of the format that both directions know: by number, NULL past the end. */
-PHI__FN const char *phi__entry_kind_word(int kind);
-PHI__FN const char *phi__entry_trigger_word(int trigger);
-PHI__FN const char *phi__entry_continuation_word(int continuation);
 
 #endif

@@ -366,7 +366,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
     phi_status status = PHI_OK;
     bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__thread_reserve(thread, 1, message ? 1 : 0) ||
+    if (entry == NULL || !phi__load_reserve(thread, message) ||
         (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
         return PHI_NO_MEMORY;
     entry->kind = kind;
@@ -385,8 +385,8 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     case PHI_ENTRY_SWITCH: break;
     }
     if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_END) status = phi__thread_may_end(thread, entry);
-    if (status == PHI_OK) phi__thread_attach(thread, entry, 1);
+    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
+    if (status == PHI_OK) phi__load_attach(thread, entry);
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
         status = phi__about_read(thread, entry->of.note->json);
@@ -516,9 +516,9 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
     char words[160];
     status = phi__entry_get_logged(r, in, &rewrite);
     if (status != PHI_OK) return status;
-    status = phi__thread_rewrite(r->thread, &rewrite, loop_id,
-                                 (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
-                                 words, sizeof words);
+    status = phi__rewrite_make(r->thread, &rewrite, loop_id,
+                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                               words, sizeof words);
     if (status == PHI_NO_MEMORY) return status;
     if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
     return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
@@ -551,7 +551,7 @@ static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *roo
 static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
     if (lane == r->thread->lanes.active)
         return phi__entry_bad(r, "the lane is the active one already");
-    return phi__thread_switch(r->thread, lane);
+    return phi__load_switch(r->thread, lane);
 }
 
 /* ---- all of it ---- */

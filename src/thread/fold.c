@@ -2,9 +2,10 @@
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or
    was made anew. */
-#include "thread/thread_in.h"
+#include "thread/fold_in.h"
 
 #include "model/tokens.h"
+#include "thread/thread_in.h"
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
 PHI__FN bool phi__fold_shows(const phi_message *message) {
@@ -116,7 +117,7 @@ PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi
 static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
     return (was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
            span->from == was->from && span->to == was->to &&
-           phi__rewrite_same_ids(was->message, &span->messages[0]);
+           phi__groups_same_ids(was->message, &span->messages[0]);
 }
 
 /* Span `at` of a rewrite, whose first message is number `message` of all of them. */
@@ -253,10 +254,6 @@ PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
 
 /* ---- a whole lane ---- */
 
-PHI__FN size_t phi__thread_lanes(const phi_thread *thread) {
-    return phi__max(thread->lanes.count, 1);
-}
-
 PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     phi__limit *limits = (phi__limit *)phi__alloc(
         thread->log.memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
@@ -297,13 +294,12 @@ static uint32_t phi__fold_lane_of(const phi__entry *entry) {
 
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold) {
-    phi_status status = phi__thread_recall(thread);
     phi__limit *limits;
     bool done;
     size_t i;
     memset(fold, 0, sizeof *fold);
-    if (status == PHI_OK && upto < thread->log.base) status = PHI_NOT_FOUND;
-    if (status != PHI_OK) return status;
+    if (upto < thread->log.base) return PHI_NOT_FOUND;
+    PHI_ASSERT(phi__thread_whole(thread));
     limits = phi__fold_limits(thread, lane, upto);
     done = limits != NULL;
     for (i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {

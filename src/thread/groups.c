@@ -1,5 +1,5 @@
 /* groups.c - which answer asked for a result, in what a lane shows: the two stay or go together. */
-#include "thread/thread_in.h"
+#include "thread/fold_in.h"
 
 #include "wire/hash_in.h"
 
@@ -98,4 +98,19 @@ PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint
         if (askers[i] != SIZE_MAX && (*durable)[askers[i]] != 0) (*durable)[i] = 1;
     phi__groups_free(memory, fold->count, askers);
     return *durable != NULL;
+}
+
+PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now) {
+    size_t i, j = 0;
+    if (was->role != now->role) return false;
+    if (was->role == PHI_ROLE_TOOL_RESULT)
+        return phi_str_equal(was->tool_call_id, now->tool_call_id);
+    for (i = 0; i < was->content_count; i++) {
+        if (was->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        while (j < now->content_count && now->content[j].kind != PHI_CONTENT_TOOL_CALL) j++;
+        if (j == now->content_count || !phi_str_equal(was->content[i].id, now->content[j].id))
+            return false;
+        j++;
+    }
+    return true;
 }

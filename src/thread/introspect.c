@@ -1,7 +1,7 @@
 /* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
 #include "thread/introspect_in.h"
 
-#include "thread/thread_in.h"
+#include "thread/history_in.h"
 #include "wire/hash_in.h"
 
 static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }

@@ -3,6 +3,7 @@
 
 #include "thread/about_in.h"
 #include "thread/entry_in.h"
+#include "thread/recall_in.h"
 
 #include <stdio.h>
 
@@ -28,37 +29,13 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
 
 /* ---- which are to be looked at ---- */
 
-PHI__FN void phi__journal_list(phi_thread *thread, phi__journal_why why) {
-    phi__journal *journal = thread->journal;
-    phi__grown *grown = thread->log.grown;
-    if (journal == NULL || grown == NULL || journal->listed[why]) return;
-    journal->listed[why] = true;
-    journal->next[why] = NULL;
-    journal->prev[why] = grown->tail[why];
-    if (grown->tail[why] != NULL)
-        grown->tail[why]->next[why] = journal;
-    else
-        grown->head[why] = journal;
-    grown->tail[why] = journal;
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
+    phi__dirty *dirty = phi__dirty_next(grown, why);
+    return dirty != NULL ? PHI__OWNER(dirty, phi__journal, dirty) : NULL;
 }
 
-static void phi__journal_unlist(phi__grown *grown, phi__journal *journal, phi__journal_why why) {
-    if (!journal->listed[why]) return;
-    journal->listed[why] = false;
-    if (journal->prev[why] != NULL)
-        journal->prev[why]->next[why] = journal->next[why];
-    else
-        grown->head[why] = journal->next[why];
-    if (journal->next[why] != NULL)
-        journal->next[why]->prev[why] = journal->prev[why];
-    else
-        grown->tail[why] = journal->prev[why];
-}
-
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__journal_why why) {
-    phi__journal *journal = grown->head[why];
-    if (journal != NULL) phi__journal_unlist(grown, journal, why);
-    return journal;
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
+    phi__dirty_add(thread->log.grown, thread->log.dirty, why);
 }
 
 /* ---- writing ---- */
@@ -228,10 +205,9 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
 static void phi__journal_free(phi_thread *thread) {
     phi__journal *journal = thread->journal;
     thread->journal = NULL;
-    if (thread->log.grown != NULL) {
-        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_GREW);
-        phi__journal_unlist(thread->log.grown, journal, PHI__JOURNAL_LEAVES);
-    }
+    thread->log.dirty = NULL;
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
     if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
     phi__free(thread->log.memory, journal, sizeof *journal);
 }
@@ -275,6 +251,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
         phi__journal_explain(words, words_size, PHI_NO_MEMORY);
         return PHI_NO_MEMORY;
     }
+    thread->log.dirty = &thread->journal->dirty;
     if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
     if (status != PHI_OK) {
         phi__journal_explain(words, words_size, status);
@@ -285,14 +262,19 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
-        if (thread->log.grown != NULL)
-            phi__journal_unlist(thread->log.grown, thread->journal, PHI__JOURNAL_GREW);
+        phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
         if (thread->log.left) phi__thread_left(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);
-    if (empty) phi__thread_free(thread);
+    if (empty) phi__thread_destroy(thread);
     return status;
+}
+
+PHI__FN void phi__thread_free(phi_thread *thread) {
+    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
+    phi__journal_close(thread);
+    phi__thread_destroy(thread);
 }
 
 /* ---- public ---- */

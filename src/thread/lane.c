@@ -1,8 +1,9 @@
 /* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
-#include "thread/thread_in.h"
+#include "thread/lane_in.h"
 
+#include "thread/thread_in.h"
 #include "wire/hash_in.h"
 
 PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane) {
@@ -67,8 +68,7 @@ static bool phi__lane_table(phi_thread *thread) {
     return true;
 }
 
-/* Entries that say so; NULL: no memory. */
-static phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
+PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     phi__entry *entries;
     size_t i;
     if (!phi__thread_reserve(thread, n, 0)) return NULL;
@@ -77,9 +77,8 @@ static phi__entry *phi__lane_entries(phi_thread *thread, size_t n) {
     return entries;
 }
 
-/* On the lane that it is about, which need not be the active one. */
-static void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
-                             uint32_t lane) {
+PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
+                              uint32_t lane) {
     entry->kind = kind;
     phi__thread_attach(thread, entry, 1);
     entry->lane = lane;
@@ -114,6 +113,22 @@ PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32
                                         uint64_t fork_seq, uint32_t *lane) {
     *lane = (uint32_t)phi__thread_lanes(thread);
     return phi__lane_begin(thread, name, parent, fork_seq, 0) != NULL ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i) {
+    size_t from = 0, to = thread->messages.held;
+    if (i >= thread->messages.count) return NULL;
+    if (thread->messages.held == thread->messages.count) return thread->messages.at[i];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (thread->messages.at[middle]->ordinal < i)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < thread->messages.held && thread->messages.at[from]->ordinal == i
+               ? thread->messages.at[from]
+               : NULL;
 }
 
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane) {
@@ -171,14 +186,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     phi__entry *entry;
     phi_status status;
     if (lane == thread->lanes.active) return PHI_OK;
-    if (thread->loading != NULL) {
-        entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
-        if (entry == NULL) return PHI_NO_MEMORY;
-        phi__load_enter(thread, lane);
-        phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
-        return PHI_OK;
-    }
-    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold); /* it reads back what is away */
+    status = phi__fold_lane(thread, lane, UINT64_MAX, &fold);
     if (status != PHI_OK) return status;
     entry = phi__lane_entries(thread, 1);
     if (entry == NULL || !phi__lane_messages(thread, lane)) {
@@ -192,8 +200,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     return PHI_OK;
 }
 
-/* To a lane that begins empty: both, or nothing. */
-static phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
+PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     phi__entry *entries = phi__lane_begin(thread, name, PHI__LANE_NONE, 0, 1);
     if (entries == NULL) return PHI_NO_MEMORY;
     phi__lane_enter(thread, thread->lanes.count - 1, NULL);
@@ -242,53 +249,4 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
     }
     phi__fold_free(thread->log.memory, &made);
     return PHI_OK;
-}
-
-/* ---- public ---- */
-
-static bool phi__lane_name_fits(const char *name) {
-    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
-}
-
-static phi_thread *phi__lane_of(phi_thread *thread) { return thread; }
-
-PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
-}
-
-PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lanes(thread) : 0;
-}
-
-PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
-                                             : phi__str("", 0);
-}
-
-PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
-                                        uint64_t at_seq) {
-    phi_thread *log = phi__lane_of(thread);
-    uint32_t from, lane;
-    uint64_t at = 0;
-    bool any = false;
-    phi_status status;
-    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
-    if (log->user != NULL) return PHI_BUSY;
-    if (phi__thread_find_lane(log, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from = parent != NULL ? phi__thread_find_lane(log, phi_str_of(parent)) : log->lanes.active;
-    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__thread_cut(log, from, at_seq, &at, &any);
-    if (status != PHI_OK) return status;
-    return phi__thread_new_lane(log, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
-                                &lane);
-}
-
-PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
-    phi_thread *log = phi__lane_of(thread);
-    uint32_t lane;
-    if (log == NULL || !phi__lane_name_fits(name)) return PHI_BAD_ARG;
-    if (log->user != NULL) return PHI_BUSY;
-    lane = phi__thread_find_lane(log, phi_str_of(name));
-    return lane != PHI__LANE_NONE ? phi__thread_switch(log, lane)
-                                  : phi__lane_switch_new(log, phi_str_of(name));
 }

@@ -5,6 +5,8 @@
    and is put back when it is revoked. Spans that no later rewrite covers stand in a list by lane: so it is known what
    touches what. What that cannot say (durable groups, spans that overlap in part, calls and results) is worked out as
    for one rewrite of a thread in use. The list of messages and their places are made at the end. */
+#include "thread/load_in.h"
+
 #include "thread/thread_in.h"
 
 /* ---- by lane ---- */
@@ -117,13 +119,19 @@ PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold *
     return PHI_OK;
 }
 
-PHI__FN bool phi__load_message_room(phi_thread *thread, size_t n) {
-    return !thread->loading->known || phi__fold_room(thread->log.memory, &thread->fold, n);
+PHI__FN bool phi__load_reserve(phi_thread *thread, bool message) {
+    return phi__thread_reserve(thread, 1, 0) &&
+           (!message || !thread->loading->known ||
+            phi__fold_room(thread->log.memory, &thread->fold, 1));
 }
 
-PHI__FN void phi__load_message(phi_thread *thread, phi__entry *entry) {
-    if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
-    if (thread->loading->known) phi__fold_message(&thread->fold, entry);
+PHI__FN void phi__load_attach(phi_thread *thread, phi__entry *entry) {
+    phi__thread_put(thread, entry);
+    if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if ((entry->flags & PHI_ENTRY_DURABLE) != 0) thread->loading->durable = true;
+        if (thread->loading->known) phi__fold_message(&thread->fold, entry);
+    }
+    phi__log_grew(&thread->log);
 }
 
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
@@ -150,6 +158,14 @@ PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane) {
 }
 
 PHI__FN bool phi__load_may_enter(phi_thread *thread) { return phi__load_room(thread); }
+
+PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane) {
+    phi__entry *entry = phi__load_may_enter(thread) ? phi__lane_entries(thread, 1) : NULL;
+    if (entry == NULL) return PHI_NO_MEMORY;
+    phi__load_enter(thread, lane);
+    phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
+    return PHI_OK;
+}
 
 /* ---- whether it fits ---- */
 
@@ -377,7 +393,8 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op) {
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
+/* The active lane's rewrites from entry `start` on go. */
+static phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
     phi_status status = PHI_OK;
     phi__op *op;
     for (op = thread->ops.last; status == PHI_OK && op != NULL && op->seq >= start;
@@ -385,6 +402,11 @@ PHI__FN phi_status phi__load_roll_back(phi_thread *thread, uint64_t start) {
         if (op->lane == thread->lanes.active && op->rewrite.revoke == NULL && !op->revoked)
             status = phi__load_unapply(thread, op);
     return status;
+}
+
+PHI__FN phi_status phi__load_may_end(phi_thread *thread, const phi__entry *end) {
+    const phi__loop_start *start = phi__loops_find(thread, end->loop_id);
+    return phi__runs_end_folds(thread, end) ? phi__load_roll_back(thread, start->seq) : PHI_OK;
 }
 
 /* ---- the end ---- */

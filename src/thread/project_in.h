@@ -6,7 +6,7 @@
 #define PHI_THREAD_PROJECT_IN_H
 
 #include "thread/policy.h"
-#include "thread/thread_in.h"
+#include "thread/history_in.h"
 
 /* What is projected, and for what. */
 typedef struct phi__project_order {

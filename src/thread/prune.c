@@ -2,7 +2,7 @@
 #include "thread/prune.h"
 
 #include "text/json_in.h"
-#include "thread/thread_in.h"
+#include "thread/history_in.h"
 
 /* An item, and, where it leads a group, what is known of that. */
 typedef struct phi__prune_item {

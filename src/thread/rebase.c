@@ -2,6 +2,8 @@
 
    Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
    never means two things; what is left of a conversation stands packed, in segments of its own. */
+#include "thread/rebase_in.h"
+
 #include "thread/about_in.h"
 
 /* ---- copies ---- */

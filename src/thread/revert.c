@@ -3,7 +3,7 @@
 
 #include "text/json_in.h"
 #include "thread/step_in.h"
-#include "thread/thread_in.h"
+#include "thread/history_in.h"
 
 #include <stdio.h>
 

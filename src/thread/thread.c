@@ -1,16 +1,12 @@
-/* thread.c - appending, and keeping what the active lane shows up to date. */
+/* thread.c - beginning and end of a thread. */
 #include "thread/thread_in.h"
 
 #include "thread/about_in.h"
-#include "thread/journal_in.h"
-#include "wire/hash_in.h"
+#include "thread/load_in.h"
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
-    thread->log.memory = memory;
-    thread->log.io = io;
-    phi__thread_limit(thread, 0);
-    thread->log.current = &thread->log.first;
+    phi__log_init(&thread->log, memory, io);
 }
 
 PHI__FN void phi__thread_renew(phi_thread *thread) {
@@ -20,216 +16,47 @@ PHI__FN void phi__thread_renew(phi_thread *thread) {
     thread->log.grown = before.log.grown;
     thread->rt = before.rt;
     thread->lent = before.lent;
-    phi__thread_limit(thread, before.log.limit_bytes);
+    phi__log_limit(&thread->log, before.log.limit_bytes);
 }
 
-PHI__FN void phi__thread_free(phi_thread *thread) {
-    phi__segment *segment;
+static void phi__thread_free_lanes(phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    phi__lanes *lanes = &thread->lanes;
     uint32_t i;
-    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
-    phi__journal_close(thread);
+    for (i = 1; i < lanes->count; i++) /* the first one's name is static */
+        phi__free(memory, (void *)(uintptr_t)lanes->at[i].name.at, lanes->at[i].name.len + 1);
+    phi__free(memory, lanes->table, lanes->table_cap * sizeof *lanes->table);
+    phi__free(memory, lanes->at, lanes->cap * sizeof *lanes->at);
+}
+
+static void phi__thread_free_ops(phi_thread *thread) {
+    phi__ops *ops = &thread->ops;
+    phi__hashes_free(thread->log.memory, &ops->away);
+    phi__free(thread->log.memory, ops->table, ops->cap * sizeof *ops->table);
+    phi__free(thread->log.memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
+}
+
+PHI__FN void phi__thread_destroy(phi_thread *thread) {
+    phi_memory *memory = thread->log.memory;
+    PHI_ASSERT(thread->journal == NULL);
     phi__load_drop(thread);
-    phi__free(thread->log.memory, thread->log.entries,
-              thread->log.cap * sizeof *thread->log.entries);
-    phi__free(thread->log.memory, thread->messages.at,
-              thread->messages.cap * sizeof *thread->messages.at);
-    for (i = 1; i < thread->lanes.count; i++) /* the first one's is static */
-        phi__free(thread->log.memory, (void *)(uintptr_t)thread->lanes.at[i].name.at,
-                  thread->lanes.at[i].name.len + 1);
-    phi__free(thread->log.memory, thread->lanes.table,
-              thread->lanes.table_cap * sizeof *thread->lanes.table);
-    phi__free(thread->log.memory, thread->lanes.at, thread->lanes.cap * sizeof *thread->lanes.at);
-    phi__hashes_free(thread->log.memory, &thread->ids);
-    phi__hashes_free(thread->log.memory, &thread->ops.away);
-    phi__free(thread->log.memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
+    phi__free(memory, thread->messages.at, thread->messages.cap * sizeof *thread->messages.at);
+    phi__thread_free_lanes(thread);
+    phi__hashes_free(memory, &thread->ids);
+    phi__free(memory, thread->loops.at, thread->loops.cap * sizeof *thread->loops.at);
     phi__about_free(thread);
     phi__thread_drop_undo(thread);
-    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof(phi__op_place));
-    phi__free(thread->log.memory, thread->ops.compactions,
-              thread->ops.compaction_cap * sizeof *thread->ops.compactions);
-    phi__fold_free(thread->log.memory, &thread->fold);
-    phi_arena_free(&thread->log.first.arena);
-    while ((segment = thread->log.segments) != NULL) {
-        thread->log.segments = segment->older;
-        phi_arena_free(&segment->arena);
-        phi__free(thread->log.memory, segment, sizeof *segment);
-    }
+    phi__thread_free_ops(thread);
+    phi__fold_free(memory, &thread->fold);
+    phi__log_free(&thread->log);
     phi__thread_renew(thread);
 }
 
-PHI__FN int64_t phi__thread_now(const phi_thread *thread) {
-    return thread->log.io != NULL ? phi__io_wall_ms(thread->log.io) : 0;
-}
-
-PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
-    void *grown;
-    if (n > 0) {
-        grown = phi__grow(thread->log.memory, thread->log.entries, &thread->log.cap,
-                          phi__add(thread->log.held, n), sizeof *thread->log.entries);
-        if (grown == NULL) return false;
-        thread->log.entries = (phi__entry **)grown;
-    }
-    if (messages == 0) return true;
-    if (thread->loading != NULL) return phi__load_message_room(thread, messages);
-    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
-                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
-    if (grown == NULL) return false;
-    thread->messages.at = (phi__entry **)grown;
-    return phi__fold_room(thread->log.memory, &thread->fold, messages);
-}
-
-static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
-    from->input -= part->input;
-    from->output -= part->output;
-    from->reasoning -= part->reasoning;
-    from->cache_read -= part->cache_read;
-    from->cache_write -= part->cache_write;
-    from->total_tokens -= part->total_tokens;
-}
-
-/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
-static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
-    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
-    if (entry->usage != NULL && !stray) {
-        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
-        if (entry->kind == PHI_ENTRY_LOOP_END)
-            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
-        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
-        phi_usage_add(&thread->usage, entry->usage);
-    }
-    if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
-        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
-}
-
-PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
-    size_t i;
-    for (i = 0; i < n; i++) {
-        phi__entry *entry = &entries[i];
-        entry->seq = thread->log.count++;
-        entry->lane = thread->lanes.active;
-        entry->segment = thread->log.current;
-        thread->log.entries[thread->log.held++] = entry;
-        phi__thread_count_usage(thread, entry);
-        if (thread->log.made_ms == 0) thread->log.made_ms = entry->at_ms;
-        thread->log.changed_ms = entry->at_ms;
-        if (entry->kind == PHI_ENTRY_MESSAGE && thread->loading != NULL)
-            phi__load_message(thread, entry);
-        else if (entry->kind == PHI_ENTRY_MESSAGE) {
-            entry->ordinal = thread->messages.count++;
-            thread->messages.at[thread->messages.held++] = entry;
-            if (entry->message->role == PHI_ROLE_USER) thread->messages.last_user = entry->seq + 1;
-            phi__fold_message(&thread->fold, entry);
-        } else if (entry->kind == PHI_ENTRY_LOOP_END) {
-            phi__thread_loop_ends(thread, entry);
-        } else if (entry->kind == PHI_ENTRY_LOOP_START)
-            phi__thread_loop_starts(thread, entry);
-    }
-    if (thread->journal != NULL) phi__journal_list(thread, PHI__JOURNAL_GREW);
-}
-
-/* Beside the entry's own room. */
-static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
-    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
-}
-
-PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
-    size_t messages = 0, i;
-    phi__entry *kept;
-    if (n == 0) return true;
-    for (i = 0; i < n; i++) {
-        messages += entries[i].kind == PHI_ENTRY_MESSAGE;
-        if (!phi__thread_may_append(thread, &entries[i])) return false;
-    }
-    if (!phi__thread_reserve(thread, n, messages)) return false;
-    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
-    if (kept == NULL) return false;
-    memcpy(kept, entries, n * sizeof *kept);
-    phi__thread_attach(thread, kept, n);
-    return true;
-}
-
-PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
-    phi_arena *room = phi__thread_room(thread);
-    phi_arena_mark mark = phi_arena_save(room);
-    phi_message *kept = phi_message_copy(message, room);
-    if (kept == NULL) phi_arena_reset(room, mark);
-    return kept;
-}
-
-static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
-                               const phi_content *call) {
-    phi_content content;
-    phi_message result;
-    phi__entry entry;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
-    memset(&entry, 0, sizeof entry);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
-                                    : PHI__LIT("Out of memory");
-    result.role = PHI_ROLE_TOOL_RESULT;
-    result.content = &content;
-    result.content_count = 1;
-    result.tool_call_id = call->id;
-    result.tool_name = call->name;
-    result.is_error = true;
-    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
-    result.loop_id = asked->loop_id;
-    result.turn_index = entry.turn_index = asked->turn_index;
-    entry.kind = PHI_ENTRY_MESSAGE;
-    entry.message = phi__thread_keep(thread, &result);
-    if (entry.message == NULL) return false;
-    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
-    return phi__thread_append(thread, &entry, 1);
-}
-
-/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
-   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
-static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
-                                 phi_str id) {
-    const phi__item *items = thread->fold.items;
-    size_t i;
-    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
-        ++*next;
-        return true;
-    }
-    for (i = first; i < end; i++)
-        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
-    return false;
-}
-
-PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
-    size_t end = thread->fold.count, at = end, next, i;
-    const phi_message *asked;
-    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
-    if (at == 0) return true;
-    asked = thread->fold.items[at - 1].message;
-    if (asked->role != PHI_ROLE_ASSISTANT) return true;
-    next = at;
-    for (i = 0; i < asked->content_count; i++) {
-        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
-        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
-        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
-    }
-    return true;
-}
-
-/* ---- ids ---- */
-
-PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
-    uint64_t hash = phi__hash(id, 0);
-    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
-    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
-    phi__hashes_add(&thread->ids, hash);
-    return PHI_OK;
-}
-
-PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
-    size_t i;
-    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
-            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
-            return false;
-    return true;
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
+    return phi__log_segment_bytes(&thread->log) + phi__about_bytes(thread) +
+           (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
+           thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
+           thread->ops.cap * sizeof *thread->ops.table +
+           thread->loops.cap * sizeof *thread->loops.at +
+           thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }

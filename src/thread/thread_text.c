@@ -1,7 +1,8 @@
 /* thread_text.c - a thread as text: a header line, and an entry a line. */
-#include "thread/about_in.h"
 #include "thread/entry_in.h"
+#include "thread/info_in.h"
 #include "thread/journal_in.h"
+#include "thread/recall_in.h"
 
 #include "text/json.h"
 
@@ -26,7 +27,7 @@ static bool phi__text_line(phi_str *rest, phi_str *line) {
 /* Keys that are not known are of later versions, and are ignored. */
 static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
     if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
-        return phi__about_get_head(reader->thread, root);
+        return phi__info_get_head(reader->thread, root);
     (void)snprintf(reader->words, sizeof reader->words,
                    "expected the header of a thread, {\"phi_thread\":1}");
     return PHI_PARSE;
@@ -49,7 +50,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
     phi__journal_close(log); /* what was read of it is not to be stored */
-    phi__thread_free(log);
+    phi__thread_destroy(log);
     return status;
 }
 
@@ -84,7 +85,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
     phi__buf_init(&text, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     phi__buf_text(&text, "{\"phi_thread\":1");
-    phi__about_put_head(&text, thread);
+    phi__info_put_head(&text, thread);
     phi__buf_text(&text, "}\n");
     for (i = 0; i < thread->log.held && !text.failed; i++) {
         phi__entry_put(&text, thread, thread->log.entries[i], &scratch);

@@ -6,9 +6,11 @@
    other; how many went all told is in its meta.
    A span cannot cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever it
    stands: what cannot be told apart is one block, and blocks go as a whole. */
-#include "thread/thread_in.h"
+#include "thread/truncate_in.h"
 
 #include "model/tokens.h"
+#include "thread/rewrite_in.h"
+#include "thread/thread_in.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,7 +218,7 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     phi_arena_init(&scratch, t->thread->log.memory, 0);
     rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
     done = rewrite.spans != NULL &&
-           phi__thread_rewrite(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
+           phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
     phi_arena_free(&scratch);
     return done;
 }

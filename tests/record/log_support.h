@@ -5,7 +5,7 @@
 
 #include "support/test.h"
 #include "thread/compact.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 typedef struct run_log {
     phi_memory memory;

@@ -6,7 +6,7 @@
 #define PHI_TESTS_THREAD_RANDOM_LOG_H
 
 #include "support/test.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 typedef struct random_log {
     phi_thread *thread;

@@ -3,7 +3,7 @@
 
 #include "model/tokens.h"
 #include "thread/compact_in.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 static phi_memory memory;
 static phi_thread thread;

@@ -3,7 +3,7 @@
 #include "support/test.h"
 
 #include "thread/store.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 #include <stdarg.h>
 

@@ -4,6 +4,7 @@
 
 #include "model/tokens.h"
 #include "thread/project_in.h"
+#include "thread/persist_in.h"
 
 enum { MOST = 256 };
 

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "thread/prune.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 static phi_memory memory;
 static phi_thread log_;

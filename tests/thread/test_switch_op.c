@@ -5,7 +5,7 @@
 #include "record/replay.h"
 #include "thread/introspect.h"
 #include "thread/store.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 static phi_memory memory;
 static phi_thread thread;

@@ -2,7 +2,7 @@
 #include "wire/wire_support.h"
 
 #include "model/tokens.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 
 static phi_memory memory;
 static phi_thread thread;

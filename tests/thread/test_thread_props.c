@@ -6,7 +6,7 @@
 #include "agent/dry_run.h"
 #include "model/tokens.h"
 #include "thread/store.h"
-#include "thread/thread_in.h"
+#include "thread/persist_in.h"
 #include "wire/hash_in.h"
 #include "codecs/translate.h"
 
