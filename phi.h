@@ -5797,11 +5797,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x0828c200
+#if PHI__IMP_TEXT != 0x3ee2243d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x0828c200
+#define PHI__IMP_TEXT 0x3ee2243d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6163,7 +6163,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
-       if (got < 0) ...                       // a phi_status; dead until phi__sse_reset
+       if (got < 0) ...                       // a phi_status, from now on
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
@@ -6204,8 +6204,6 @@ typedef struct phi__sse {
    memory yet. */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
-/* Forgets what it read, as after init; keeps memory that is small. */
-PHI__FN void phi__sse_reset(phi__sse *sse);
 /* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 /* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
@@ -9837,16 +9835,6 @@ PHI__FN void phi__sse_free(phi__sse *sse) {
     phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
 }
 
-PHI__FN void phi__sse_reset(phi__sse *sse) {
-    phi__sse_forget(sse);
-    phi__sse_slim(&sse->line);
-    sse->at = sse->end = NULL;
-    sse->comments = sse->events = 0;
-    sse->bom = 0;
-    sse->skip_lf = sse->handed = false;
-    sse->status = PHI_OK;
-}
-
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
     PHI_ASSERT(sse->at == sse->end);
     if (sse->handed) {
@@ -9889,11 +9877,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x2115a7cf
+#if PHI__IMP_IO != 0x56262428
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x2115a7cf
+#define PHI__IMP_IO 0x56262428
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -9984,13 +9972,8 @@ PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. At once: a chain of links can cost a
-   second, so this is for paths of the host's own. */
-PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
-                                     phi__words *words);
-
-/* The same in slices. `rest` is what is still to be looked at, at its right end, so that a link's target can be put
-   before it. */
+   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to be looked at, at its
+   right end, so that a link's target can be put before it. */
 typedef struct phi__resolve {
     char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
     char rest[PHI__PATH_BYTES];
@@ -10639,10 +10622,8 @@ typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's */
     const char *const
-        *env;        /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
-    phi_str input;   /* written to the child's stdin, then closed; copied */
-    bool keep_stdin; /* stdin stays open for phi__process_write; else, with no input, it is
-                                /dev/null */
+        *env;      /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until
        phi__process_resume. */
@@ -10660,12 +10641,7 @@ typedef struct phi__process_desc {
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 
-/* Queues bytes for stdin, at most 1 MiB in all: PHI_FULL, and none was taken. PHI_STALE: stdin is
-   closed, by us or by the child. */
-PHI__FN phi_status phi__process_write(phi__process *process, phi_str bytes);
-PHI__FN void phi__process_close_input(phi__process *process); /* once what is queued is written */
 PHI__FN void phi__process_resume(phi__process *process);
-PHI__FN void phi__process_kill(phi__process *process); /* the whole group; exited still comes */
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 
@@ -11486,19 +11462,6 @@ PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__wor
         if (error != 0) return phi__path_refused(error, words);
     }
     if (r->len == 0) memcpy(r->out, "/", 2);
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
-                                     phi__words *words) {
-    phi__resolve r;
-    size_t units = SIZE_MAX, n;
-    phi_status status = phi__resolve_begin(&r, base, path, words);
-    if (status == PHI_OK) status = phi__resolve_advance(&r, &units, words);
-    if (status != PHI_OK) return status;
-    n = strlen(r.out) + 1;
-    if (n > size) return phi__path_refused(ENAMETOOLONG, words);
-    memcpy(out, r.out, n);
     return PHI_OK;
 }
 
@@ -14285,12 +14248,11 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 #endif
 
 enum {
-    PHI__PROCESS_TURN_BYTES = 16384,    /* read from a stream in one turn */
-    PHI__PROCESS_WRITE_BYTES = 65536,   /* written in one turn; a pipe holds no more by default */
-    PHI__PROCESS_QUEUE_BYTES = 1048576, /* of stdin, waiting */
-    PHI__PROCESS_REST_BYTES = 1048576,  /* read after the grace; a pipe can hold this much */
-    PHI__PROCESS_GRACE_US = 100000,     /* from the exit, for streams held by a grandchild */
-    PHI__PROCESS_POLL_FIRST_US = 1000,  /* between two questions for the exit, doubling */
+    PHI__PROCESS_TURN_BYTES = 16384,   /* read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* written in one turn; a pipe holds no more by default */
+    PHI__PROCESS_REST_BYTES = 1048576, /* read after the grace; a pipe can hold this much */
+    PHI__PROCESS_GRACE_US = 100000,    /* from the exit, for streams held by a grandchild */
+    PHI__PROCESS_POLL_FIRST_US = 1000, /* between two questions for the exit, doubling */
     PHI__PROCESS_POLL_LAST_US = 20000,
     PHI__PROCESS_RETRY_US = 10000, /* a watch found no memory */
     PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
@@ -14314,9 +14276,8 @@ struct phi__process {
     int pid;
     phi__process_state state;
     int code, signal_number;
-    bool lost;         /* the status went to the host */
-    bool input_ending; /* stdin is closed when the queue is empty */
-    bool stopped[3];   /* output said no */
+    bool lost;       /* the status went to the host */
+    bool stopped[3]; /* output said no */
     bool in_callback, freed;
     int fds[3];                        /* our ends; -1: closed */
     phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
@@ -14541,10 +14502,7 @@ static void phi__process_on_in(phi__watch *watch, int have) {
     if (p->input_at < p->input.len) return;
     phi__buf_clear(&p->input);
     p->input_at = 0;
-    if (p->input_ending)
-        phi__process_shut(p, 0);
-    else
-        phi__process_watch(p, 0, false);
+    phi__process_shut(p, 0);
 }
 
 static void phi__process_on_exit(phi__watch *watch, int have) {
@@ -14689,15 +14647,13 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     p->output = desc->output;
     p->exited = desc->exited;
     p->ctx = desc->ctx;
-    p->input_ending = !desc->keep_stdin;
     p->poll_us = PHI__PROCESS_POLL_FIRST_US;
     p->exit_watch.fd = -1;
     for (i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
     phi__buf_init(&p->input, phi__io_memory(io));
     phi__buf_add(&p->input, desc->input.at, desc->input.len);
     status = p->input.failed ? PHI_NO_MEMORY
-                             : phi__process_prepare(p, desc->input.len > 0 || desc->keep_stdin,
-                                                    spawn.fds, &error);
+                             : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
     if (status == PHI_OK) {
         spawn.argv = desc->argv;
         spawn.env = desc->env;
@@ -14719,41 +14675,12 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__process_write(phi__process *process, phi_str bytes) {
-    phi__process *p = process;
-    if (p->fds[0] < 0 || p->input_ending) return PHI_STALE;
-    if (bytes.len >
-        PHI__PROCESS_QUEUE_BYTES - phi__min(p->input.len - p->input_at, PHI__PROCESS_QUEUE_BYTES))
-        return PHI_FULL;
-    if (p->input_at > p->input.len / 2) {
-        phi__buf_drop(&p->input, p->input_at);
-        p->input_at = 0;
-    }
-    phi__buf_add(&p->input, bytes.at, bytes.len);
-    if (p->input.failed) {
-        p->input.failed = false; /* what was queued before is still whole */
-        return PHI_NO_MEMORY;
-    }
-    phi__process_watch(p, 0, p->input.len > p->input_at);
-    return PHI_OK;
-}
-
-PHI__FN void phi__process_close_input(phi__process *process) {
-    process->input_ending = true;
-    if (process->input.len == process->input_at) phi__process_shut(process, 0);
-}
-
 PHI__FN void phi__process_resume(phi__process *process) {
     process->stopped[1] = process->stopped[2] = false;
     if (process->state == PHI__PROCESS_REAPED)
         phi__process_in(process, 0);
     else
         phi__process_watch_all(process);
-}
-
-PHI__FN void phi__process_kill(phi__process *process) {
-    (void)phi__process_look(process); /* the number is ours as long as nobody has reaped it */
-    phi__process_kill_group(process);
 }
 
 PHI__FN void phi__process_free(phi__process *process) {

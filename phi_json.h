@@ -2113,11 +2113,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x0828c200
+#if PHI__IMP_TEXT != 0x3ee2243d
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x0828c200
+#define PHI__IMP_TEXT 0x3ee2243d
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2479,7 +2479,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
-       if (got < 0) ...                       // a phi_status; dead until phi__sse_reset
+       if (got < 0) ...                       // a phi_status, from now on
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
@@ -2520,8 +2520,6 @@ typedef struct phi__sse {
    memory yet. */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
-/* Forgets what it read, as after init; keeps memory that is small. */
-PHI__FN void phi__sse_reset(phi__sse *sse);
 /* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 /* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */
@@ -6151,16 +6149,6 @@ PHI__FN void phi__sse_free(phi__sse *sse) {
     phi__buf_free(&sse->data);
     phi__buf_free(&sse->name);
     phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
-}
-
-PHI__FN void phi__sse_reset(phi__sse *sse) {
-    phi__sse_forget(sse);
-    phi__sse_slim(&sse->line);
-    sse->at = sse->end = NULL;
-    sse->comments = sse->events = 0;
-    sse->bom = 0;
-    sse->skip_lf = sse->handed = false;
-    sse->status = PHI_OK;
 }
 
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {

@@ -387,6 +387,7 @@ def jobs():
     orders = [list(o) for o in itertools.permutations(HEADERS)]
     yield "headers are fresh", "stale", job_stale, ()
     yield "layers", "layers", job_script, ("check_layers.py",)
+    yield "dead code", "dead", job_script, ("check_dead.py",)
     yield "lengths", "functions", job_script, ("check_functions.py",)
     yield "documented code", "docs", job_script, ("check_docs.py",)
     yield "words", "words", job_words, ()

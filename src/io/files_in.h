@@ -70,13 +70,8 @@ PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. Into out (terminated), of at most PHI__PATH_BYTES. At once: a chain of links can cost a
-   second, so this is for paths of the host's own. */
-PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
-                                     phi__words *words);
-
-/* The same in slices. `rest` is what is still to be looked at, at its right end, so that a link's target can be put
-   before it. */
+   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to be looked at, at its
+   right end, so that a link's target can be put before it. */
 typedef struct phi__resolve {
     char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
     char rest[PHI__PATH_BYTES];

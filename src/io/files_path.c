@@ -122,19 +122,6 @@ PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__wor
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__path_resolve(const char *base, const char *path, char *out, size_t size,
-                                     phi__words *words) {
-    phi__resolve r;
-    size_t units = SIZE_MAX, n;
-    phi_status status = phi__resolve_begin(&r, base, path, words);
-    if (status == PHI_OK) status = phi__resolve_advance(&r, &units, words);
-    if (status != PHI_OK) return status;
-    n = strlen(r.out) + 1;
-    if (n > size) return phi__path_refused(ENAMETOOLONG, words);
-    memcpy(out, r.out, n);
-    return PHI_OK;
-}
-
 PHI__FN bool phi__path_inside(const char *directory, const char *path) {
     size_t n = strlen(directory);
     if (n == 1) return true; /* the root */

@@ -30,12 +30,11 @@
 #endif
 
 enum {
-    PHI__PROCESS_TURN_BYTES = 16384,    /* read from a stream in one turn */
-    PHI__PROCESS_WRITE_BYTES = 65536,   /* written in one turn; a pipe holds no more by default */
-    PHI__PROCESS_QUEUE_BYTES = 1048576, /* of stdin, waiting */
-    PHI__PROCESS_REST_BYTES = 1048576,  /* read after the grace; a pipe can hold this much */
-    PHI__PROCESS_GRACE_US = 100000,     /* from the exit, for streams held by a grandchild */
-    PHI__PROCESS_POLL_FIRST_US = 1000,  /* between two questions for the exit, doubling */
+    PHI__PROCESS_TURN_BYTES = 16384,   /* read from a stream in one turn */
+    PHI__PROCESS_WRITE_BYTES = 65536,  /* written in one turn; a pipe holds no more by default */
+    PHI__PROCESS_REST_BYTES = 1048576, /* read after the grace; a pipe can hold this much */
+    PHI__PROCESS_GRACE_US = 100000,    /* from the exit, for streams held by a grandchild */
+    PHI__PROCESS_POLL_FIRST_US = 1000, /* between two questions for the exit, doubling */
     PHI__PROCESS_POLL_LAST_US = 20000,
     PHI__PROCESS_RETRY_US = 10000, /* a watch found no memory */
     PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
@@ -59,9 +58,8 @@ struct phi__process {
     int pid;
     phi__process_state state;
     int code, signal_number;
-    bool lost;         /* the status went to the host */
-    bool input_ending; /* stdin is closed when the queue is empty */
-    bool stopped[3];   /* output said no */
+    bool lost;       /* the status went to the host */
+    bool stopped[3]; /* output said no */
     bool in_callback, freed;
     int fds[3];                        /* our ends; -1: closed */
     phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
@@ -286,10 +284,7 @@ static void phi__process_on_in(phi__watch *watch, int have) {
     if (p->input_at < p->input.len) return;
     phi__buf_clear(&p->input);
     p->input_at = 0;
-    if (p->input_ending)
-        phi__process_shut(p, 0);
-    else
-        phi__process_watch(p, 0, false);
+    phi__process_shut(p, 0);
 }
 
 static void phi__process_on_exit(phi__watch *watch, int have) {
@@ -434,15 +429,13 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     p->output = desc->output;
     p->exited = desc->exited;
     p->ctx = desc->ctx;
-    p->input_ending = !desc->keep_stdin;
     p->poll_us = PHI__PROCESS_POLL_FIRST_US;
     p->exit_watch.fd = -1;
     for (i = 0; i < 3; i++) p->fds[i] = spawn.fds[i] = -1;
     phi__buf_init(&p->input, phi__io_memory(io));
     phi__buf_add(&p->input, desc->input.at, desc->input.len);
     status = p->input.failed ? PHI_NO_MEMORY
-                             : phi__process_prepare(p, desc->input.len > 0 || desc->keep_stdin,
-                                                    spawn.fds, &error);
+                             : phi__process_prepare(p, desc->input.len > 0, spawn.fds, &error);
     if (status == PHI_OK) {
         spawn.argv = desc->argv;
         spawn.env = desc->env;
@@ -464,41 +457,12 @@ PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, 
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__process_write(phi__process *process, phi_str bytes) {
-    phi__process *p = process;
-    if (p->fds[0] < 0 || p->input_ending) return PHI_STALE;
-    if (bytes.len >
-        PHI__PROCESS_QUEUE_BYTES - phi__min(p->input.len - p->input_at, PHI__PROCESS_QUEUE_BYTES))
-        return PHI_FULL;
-    if (p->input_at > p->input.len / 2) {
-        phi__buf_drop(&p->input, p->input_at);
-        p->input_at = 0;
-    }
-    phi__buf_add(&p->input, bytes.at, bytes.len);
-    if (p->input.failed) {
-        p->input.failed = false; /* what was queued before is still whole */
-        return PHI_NO_MEMORY;
-    }
-    phi__process_watch(p, 0, p->input.len > p->input_at);
-    return PHI_OK;
-}
-
-PHI__FN void phi__process_close_input(phi__process *process) {
-    process->input_ending = true;
-    if (process->input.len == process->input_at) phi__process_shut(process, 0);
-}
-
 PHI__FN void phi__process_resume(phi__process *process) {
     process->stopped[1] = process->stopped[2] = false;
     if (process->state == PHI__PROCESS_REAPED)
         phi__process_in(process, 0);
     else
         phi__process_watch_all(process);
-}
-
-PHI__FN void phi__process_kill(phi__process *process) {
-    (void)phi__process_look(process); /* the number is ours as long as nobody has reaped it */
-    phi__process_kill_group(process);
 }
 
 PHI__FN void phi__process_free(phi__process *process) {

@@ -28,10 +28,8 @@ typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's */
     const char *const
-        *env;        /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
-    phi_str input;   /* written to the child's stdin, then closed; copied */
-    bool keep_stdin; /* stdin stays open for phi__process_write; else, with no input, it is
-                                /dev/null */
+        *env;      /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until
        phi__process_resume. */
@@ -49,12 +47,7 @@ typedef struct phi__process_desc {
 PHI__FN phi_status phi__process_new(phi__io *io, const phi__process_desc *desc, phi__process **out,
                                     char *words, size_t words_size);
 
-/* Queues bytes for stdin, at most 1 MiB in all: PHI_FULL, and none was taken. PHI_STALE: stdin is
-   closed, by us or by the child. */
-PHI__FN phi_status phi__process_write(phi__process *process, phi_str bytes);
-PHI__FN void phi__process_close_input(phi__process *process); /* once what is queued is written */
 PHI__FN void phi__process_resume(phi__process *process);
-PHI__FN void phi__process_kill(phi__process *process); /* the whole group; exited still comes */
 /* Kills if alive; no callback after it. NULL is harmless. */
 PHI__FN void phi__process_free(phi__process *process);
 

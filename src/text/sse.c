@@ -205,16 +205,6 @@ PHI__FN void phi__sse_free(phi__sse *sse) {
     phi__sse_init(sse, sse->line.memory, sse->max_event_bytes);
 }
 
-PHI__FN void phi__sse_reset(phi__sse *sse) {
-    phi__sse_forget(sse);
-    phi__sse_slim(&sse->line);
-    sse->at = sse->end = NULL;
-    sse->comments = sse->events = 0;
-    sse->bom = 0;
-    sse->skip_lf = sse->handed = false;
-    sse->status = PHI_OK;
-}
-
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len) {
     PHI_ASSERT(sse->at == sse->end);
     if (sse->handed) {

@@ -2,7 +2,7 @@
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
-       if (got < 0) ...                       // a phi_status; dead until phi__sse_reset
+       if (got < 0) ...                       // a phi_status, from now on
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
@@ -44,8 +44,6 @@ typedef struct phi__sse {
    memory yet. */
 PHI__FN void phi__sse_init(phi__sse *sse, phi_memory *memory, size_t max_event_bytes);
 PHI__FN void phi__sse_free(phi__sse *sse); /* twice is harmless */
-/* Forgets what it read, as after init; keeps memory that is small. */
-PHI__FN void phi__sse_reset(phi__sse *sse);
 /* The next bytes of the stream, borrowed. The bytes fed before must be read: next returned 0. */
 PHI__FN void phi__sse_feed(phi__sse *sse, const char *bytes, size_t len);
 /* 1: an event; 0: needs more bytes; PHI_TOO_BIG or PHI_NO_MEMORY: dead until reset. */

@@ -3,10 +3,7 @@
 #define PHI__PROCESS_POLL
 #define PHI__SPAWN_PLAIN
 #define phi__process_new phi__plain_process_new
-#define phi__process_write phi__plain_process_write
-#define phi__process_close_input phi__plain_process_close_input
 #define phi__process_resume phi__plain_process_resume
-#define phi__process_kill phi__plain_process_kill
 #define phi__process_free phi__plain_process_free
 #define phi__spawn_start phi__plain_spawn_start
 
