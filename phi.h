@@ -5797,11 +5797,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x3ee2243d
+#if PHI__IMP_TEXT != 0x31ba1733
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x3ee2243d
+#define PHI__IMP_TEXT 0x31ba1733
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6154,6 +6154,82 @@ PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice
    and *value its text (a string with its quotes, as it stands there). 0: the text must grow first.
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
+
+#endif
+
+/* ---- src/text/records_in.h ---- */
+
+/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says which.
+
+       static const phi__field fields[] = {
+           PHI__FIELD(struct game, name, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+           PHI__FIELD(struct game, lives, "lives", PHI__FIELD_UINT, PHI__FIELD_SET)};
+
+       phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
+       good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
+
+   Members stand in the table's order. What a table cannot say (lists, numbers that depend on others, words of their own)
+   is written in code, between two tables or with the functions for one member. Keys are literals. */
+#ifndef PHI_TEXT_RECORDS_IN_H
+#define PHI_TEXT_RECORDS_IN_H
+
+
+typedef enum phi__field_kind {
+    PHI__FIELD_STR, /* phi_str */
+    PHI__FIELD_BOOL,
+    /* Any integer or enum that is not negative. What is read and too large for it becomes its largest. */
+    PHI__FIELD_UINT,
+    PHI__FIELD_DOUBLE,
+    /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
+    PHI__FIELD_TIME
+} phi__field_kind;
+
+/* What becomes of an empty string, of false and of zero. */
+typedef enum phi__field_rule {
+    PHI__FIELD_ALWAYS, /* written as it is */
+    PHI__FIELD_SET,    /* left out */
+    PHI__FIELD_OPTION  /* null */
+} phi__field_rule;
+
+typedef struct phi__field {
+    const char *key;
+    uint16_t offset;
+    uint8_t size, kind, rule;
+} phi__field;
+
+#define PHI__FIELD(type, member, key, kind, rule)                                                  \
+    {                                                                                              \
+        (key), (uint16_t)offsetof(type, member), (uint8_t)sizeof(((type *)0)->member), (kind),     \
+            (rule)                                                                                 \
+    }
+
+/* Appends the members, each with the comma before it that it needs. */
+PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
+                              const void *from);
+/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings are borrowed from the
+   tree, or copied where there is an arena. False: no memory for one. */
+PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
+                              void *to, phi_arena *arena);
+
+/* One member. */
+PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
+PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
+PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
+PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
+PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
+PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
+PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
+/* The key and JSON as it stands: "null", or the bracket that opens a value. */
+PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
+
+/* One member of a tree; missing or of another type: zero, "", false. A number that is too large: the largest. */
+PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
+PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
+PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);
+PHI__FN double phi__records_get_double(const phi_json *node, const char *key);
+PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
+PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
+PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
 #endif
 
@@ -8942,6 +9018,191 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 #undef PHI__JSON_WRITE_ROOM
 #undef PHI__JSON_ESCAPE_SLICE
 #undef PHI__JSON_OVER
+
+/* ---- src/text/records.c ---- */
+
+/* records.c - fields of a struct as members of a JSON object, by a table. */
+
+
+/* ---- one member ---- */
+
+PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, value);
+}
+
+PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_text(out, json);
+}
+
+PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0)
+        phi__records_str(out, key, value);
+    else
+        phi__records_raw(out, key, "null");
+}
+
+PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_i64(out, n);
+}
+
+PHI__FN void phi__records_double(phi__buf *out, const char *key, double d) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_double(out, d);
+}
+
+PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_bool(out, b);
+}
+
+PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms) {
+    char text[PHI__DATE_BYTES];
+    phi__records_str(out, key, phi__str(text, phi__date_put(ms, text)));
+}
+
+PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key) {
+    return phi_json_uint(phi_json_get(node, key), 0);
+}
+
+PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key) {
+    uint64_t n = phi__records_get_u64(node, key);
+    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key) {
+    uint64_t n = phi__records_get_u64(node, key);
+    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
+}
+
+PHI__FN double phi__records_get_double(const phi_json *node, const char *key) {
+    return phi_json_num(phi_json_get(node, key), 0);
+}
+
+PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key) {
+    return phi_json_bool(phi_json_get(node, key), false);
+}
+
+PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key) {
+    return phi_json_str(phi_json_get(node, key), "");
+}
+
+PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key) {
+    int64_t ms = 0;
+    (void)phi__date_get(phi__records_get_str(node, key), &ms);
+    return ms;
+}
+
+/* ---- integers of any size ---- */
+
+static uint64_t phi__records_load(const void *at, size_t size) {
+    uint64_t n64 = 0;
+    uint32_t n32;
+    uint16_t n16;
+    uint8_t n8;
+    switch (size) {
+    case 1: memcpy(&n8, at, 1); return n8;
+    case 2: memcpy(&n16, at, 2); return n16;
+    case 4: memcpy(&n32, at, 4); return n32;
+    default: memcpy(&n64, at, 8); return n64;
+    }
+}
+
+static void phi__records_store(void *at, size_t size, uint64_t n) {
+    uint32_t n32 = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+    uint16_t n16 = n > UINT16_MAX ? (uint16_t)UINT16_MAX : (uint16_t)n;
+    uint8_t n8 = n > UINT8_MAX ? (uint8_t)UINT8_MAX : (uint8_t)n;
+    switch (size) {
+    case 1: memcpy(at, &n8, 1); break;
+    case 2: memcpy(at, &n16, 2); break;
+    case 4: memcpy(at, &n32, 4); break;
+    default: memcpy(at, &n, 8); break;
+    }
+}
+
+/* ---- tables ---- */
+
+static void phi__records_put_str(phi__buf *out, const phi__field *field, phi_str s) {
+    if (s.len > 0 || field->rule == PHI__FIELD_ALWAYS)
+        phi__records_str(out, field->key, s);
+    else if (field->rule == PHI__FIELD_OPTION)
+        phi__records_raw(out, field->key, "null");
+}
+
+PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
+                              const void *from) {
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const phi__field *field = &fields[i];
+        const void *at = (const char *)from + field->offset;
+        uint64_t n = 0;
+        phi_str s;
+        double d;
+        if (field->kind == PHI__FIELD_STR) {
+            memcpy(&s, at, sizeof s);
+            phi__records_put_str(out, field, s);
+            continue;
+        }
+        n = phi__records_load(at, field->size);
+        if (n == 0 && field->rule != PHI__FIELD_ALWAYS) {
+            if (field->rule == PHI__FIELD_OPTION) phi__records_raw(out, field->key, "null");
+            continue;
+        }
+        switch (field->kind) {
+        case PHI__FIELD_BOOL: phi__records_bool(out, field->key, n != 0); break;
+        case PHI__FIELD_UINT: phi__records_u64(out, field->key, n); break;
+        case PHI__FIELD_TIME: phi__records_time(out, field->key, (int64_t)n); break;
+        default:
+            memcpy(&d, at, sizeof d);
+            phi__records_double(out, field->key, d);
+            break;
+        }
+    }
+}
+
+PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
+                              void *to, phi_arena *arena) {
+    bool good = true, b;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const phi__field *field = &fields[i];
+        void *at = (char *)to + field->offset;
+        phi_str s;
+        double d;
+        switch (field->kind) {
+        case PHI__FIELD_STR:
+            s = phi__records_get_str(node, field->key);
+            if (arena != NULL && !phi__arena_str(arena, s, &s)) {
+                s = phi__str(NULL, 0);
+                good = false;
+            }
+            memcpy(at, &s, sizeof s);
+            break;
+        case PHI__FIELD_BOOL:
+            b = phi__records_get_bool(node, field->key);
+            memcpy(at, &b, sizeof b);
+            break;
+        case PHI__FIELD_UINT:
+            phi__records_store(at, field->size, phi__records_get_u64(node, field->key));
+            break;
+        case PHI__FIELD_TIME:
+            phi__records_store(at, field->size, (uint64_t)phi__records_get_time(node, field->key));
+            break;
+        default:
+            d = phi__records_get_double(node, field->key);
+            memcpy(at, &d, sizeof d);
+            break;
+        }
+    }
+    return good;
+}
 
 /* ---- src/text/schema.c ---- */
 
