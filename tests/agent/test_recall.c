@@ -441,6 +441,58 @@ TEST(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane) {
     end(&s);
 }
 
+/* A rewrite, undone before and after it has left memory, by one that stays there or leaves as well. */
+static void undo_some(scene *s, size_t turns) {
+    talk_scratch scratch;
+    const phi_view_item *items;
+    phi_rewrite undo;
+    size_t count = 0;
+    talk_open(&scratch);
+    CHECK_EQ_INT(phi_thread_view(s->thread, NULL, UINT64_MAX, &scratch.arena, &items, &count),
+                 PHI_OK);
+    if (CHECK(count > 8)) {
+        CHECK_EQ_INT(replace(s->thread, "one", NULL, items[1].from, items[1].to, "One.", NULL),
+                     PHI_OK);
+        CHECK_EQ_INT(replace(s->thread, "two", NULL, items[2].from, items[3].to, "Two.", NULL),
+                     PHI_OK);
+    }
+    talk_close(&scratch);
+    memset(&undo, 0, sizeof undo);
+    undo.revoke = "one";
+    CHECK_EQ_INT(phi_thread_rewrite(s->thread, &undo, NULL, NULL, 0), PHI_OK);
+    CHECK_EQ_INT(phi_thread_switch(s->thread, "way"), PHI_OK); /* what it shows pins nothing here */
+    some_turns(s, 600, TURNS);
+    CHECK_EQ_INT(phi_thread_switch(s->thread, PHI_LANE_DEFAULT), PHI_OK);
+    (void)rig_step(s->r);
+    undo.revoke = "two";
+    CHECK_EQ_INT(phi_thread_rewrite(s->thread, &undo, NULL, NULL, 0), PHI_OK);
+    (void)rig_step(s->r);
+    if (turns > 0) replace_all(s, "all of it", "All that was.");
+    if (turns > 0) some_turns(s, 700, (unsigned)turns);
+    (void)rig_step(s->r);
+    (void)rig_step(s->r);
+}
+
+TEST(what_was_undone_is_undone_when_it_is_read_back) {
+    size_t turns;
+    for (turns = 0; turns <= TURNS; turns += TURNS) {
+        scene s, plain;
+        uint64_t at;
+        begin(&s, true);
+        begin(&plain, false);
+        undo_some(&s, turns);
+        undo_some(&plain, turns);
+        CHECK_EQ_INT(phi_thread_count(s.thread), phi_thread_count(plain.thread));
+        for (at = 0; at < phi_thread_count(s.thread); at++) /* also while they stood */
+            CHECK(talk_view(s.thread, NULL, at, NULL) == talk_view(plain.thread, NULL, at, NULL));
+        CHECK(s.watched.reads > 0);
+        CHECK(talk_log(s.thread, NULL) == talk_log(plain.thread, NULL));
+        CHECK(talk_face(s.agent) == talk_face(plain.agent));
+        end(&plain);
+        end(&s);
+    }
+}
+
 /* ---- the store fails ---- */
 
 /* Asks, gets that status, and finds all as it was. */
@@ -626,6 +678,7 @@ TEST_MAIN(TEST_ENTRY(what_is_away_is_read_back_once_for_any_question),
           TEST_ENTRY(a_message_that_is_shown_stays_where_it_is),
           TEST_ENTRY(what_left_memory_is_there_when_the_thread_leaves_its_store),
           TEST_ENTRY(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane),
+          TEST_ENTRY(what_was_undone_is_undone_when_it_is_read_back),
           TEST_ENTRY(a_store_that_cannot_be_read_is_told_and_nothing_changes),
           TEST_ENTRY(a_store_whose_entries_are_damaged_is_told_and_nothing_changes),
           TEST_ENTRY(a_store_that_has_less_than_it_had_is_told_and_nothing_changes),
