@@ -55,7 +55,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live interop test check bench fuzz soak valgrind examples install deps deps-bench clean format \
+.PHONY: all help demo live interop test check mutants bench fuzz soak valgrind examples install deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -70,6 +70,7 @@ help:
 	@echo 'make interop    against npm packages (node 20), LiteLLM and LLMock (Python 3.11); LLAMA=1: llama.cpp, too'
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
+	@echo 'make mutants M="src/loop/call.c --count 50"   which statements no test would miss (scripts/mutants.py)'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   copies the headers'
@@ -189,6 +190,12 @@ soak:
 	@test -x scripts/$@.sh || { echo '$@: there is no scripts/$@.sh in this version' >&2; exit 1; }
 	@scripts/deps.sh test
 	@LIVE="$(LIVE)" PYTHON="$(PYTHON)" MAKE="$(MAKE)" scripts/$@.sh
+
+# All of it takes hours: M names files or folders, and options of the script.
+M = src/loop src/agent src/thread --count 300 --seed 1
+mutants:
+	@scripts/deps.sh test
+	@CC="$(CC)" $(PYTHON) scripts/mutants.py $(M)
 
 bench: deps-bench
 	@PYTHON="$(PYTHON)" MAKE="$(MAKE)" $(PYTHON) bench/run.py $(ONLY)

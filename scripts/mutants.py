@@ -208,8 +208,9 @@ class World:
     def __init__(self, files, tests, jobs):
         shutil.rmtree(TREE, ignore_errors=True)
         os.makedirs(TREE)
-        for folder in ("src", "tests", "scripts", "extras"):
-            shutil.copytree(os.path.join(ROOT, folder), os.path.join(TREE, folder))
+        for folder in ("src", "tests", "scripts", "extras", "docs"):
+            if os.path.isdir(os.path.join(ROOT, folder)):
+                shutil.copytree(os.path.join(ROOT, folder), os.path.join(TREE, folder))
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             source = sorted(os.path.relpath(p, TREE) for p in glob.glob(os.path.join(TREE, "src/*/*.c")))
             support = sorted(os.path.relpath(p, TREE)

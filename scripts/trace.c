@@ -1,8 +1,9 @@
-/* trace.c - one prompt with one tool call against a scripted transport, and a note of every function of
-   phi's that is entered and left meanwhile: for trace.py, which compiles it with phi's sources.
+/* trace.c - one prompt with one tool call against a scripted transport, and a note of every
+   function of phi's that is entered and left meanwhile: for trace.py, which compiles it with phi's
+   sources.
 
-   The notes go to the file argv[1], eight bytes each: twice the function's address, and 1 more where it
-   was entered, not left. */
+   The notes go to the file argv[1], eight bytes each: twice the function's address, and 1 more
+   where it was entered, not left. */
 #include "agent/agent.h"
 #include "agent/runtime.h"
 
