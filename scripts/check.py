@@ -375,6 +375,15 @@ def job_script(name):
     return said.split("\n")[-1] or None
 
 
+def job_columns(header):
+    """What a reader of a header sees fits his window; check_functions.py looks at src/ itself."""
+    with open(os.path.join(INC, header), encoding="utf-8") as file:
+        lines = file.read().split("\n#ifdef PHI_IMPLEMENTATION\n#ifndef PHI__FN")[0].split("\n")
+    bad = [f"{header}:{i}: {len(line)} columns" for i, line in enumerate(lines, 1) if len(line) > 100]
+    if bad:
+        raise Failed("\n".join(bad))
+
+
 def job_stale():
     run([sys.executable, os.path.join(ROOT, "amalgamate.py"), "--check"])
 
@@ -389,6 +398,8 @@ def jobs():
     yield "layers", "layers", job_script, ("check_layers.py",)
     yield "dead code", "dead", job_script, ("check_dead.py",)
     yield "lengths", "functions", job_script, ("check_functions.py",)
+    for header in HEADERS:
+        yield "columns", f"columns {header}", job_columns, (header,)
     yield "documented code", "docs", job_script, ("check_docs.py",)
     yield "words", "words", job_words, ()
     for i in range(0, len(c_files), 20):
