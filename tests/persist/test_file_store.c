@@ -391,6 +391,7 @@ TEST(a_thread_goes_on_in_its_file_behind_a_torn_end) {
     CHECK_EQ_INT(phi_thread_attach(&first, &r.s, "t", &torn, W(&r)), PHI_OK);
     CHECK_EQ_INT(torn, 0);
     CHECK_EQ_INT(phi_thread_count(&first), 3);
+    CHECK_EQ_INT(phi_thread_detach(&first), PHI_OK);
     if (CHECK(phi_thread_to_json(&first, &r.arena, &one) == PHI_OK) &&
         CHECK(phi_thread_to_json(&second, &r.arena, &two) == PHI_OK))
         CHECK(phi_str_equal(one, two));
