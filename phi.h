@@ -2244,11 +2244,11 @@ PHI_API void phi_file_store_close(phi_store *store);
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xf46453ea
+#if PHI__PUB_LOOP != 0x80b3aec7
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xf46453ea
+#define PHI__PUB_LOOP 0x80b3aec7
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2886,14 +2886,107 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 #endif
 #endif
 
+/* ---- src/loop/agent_desc.h ---- */
+
+/* agent_desc.h - what an agent is made with. */
+#ifndef PHI_LOOP_AGENT_DESC_H
+#define PHI_LOOP_AGENT_DESC_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct phi_profile;
+
+/* Zero means default for every field but model.protocol and model.id. */
+typedef struct phi_agent_desc {
+    phi_model model;           /* copied, strings too */
+    const char *system_prompt; /* copied (default: the profile's, or none) */
+    const phi_tool *tools;     /* the array is copied; what it points to, see phi_tool */
+    size_t tool_count;
+    phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
+    uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
+    uint32_t
+        tool_timeout_ms; /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
+    phi_tool_choice tool_choice;
+    phi_thinking thinking;
+    uint32_t max_tokens;  /* output tokens a call (default: the model's) */
+    bool has_temperature; /* send `temperature` */
+    double temperature;
+    phi_cache cache;   /* prompt cache marks (default: all) */
+    phi_format format; /* of the answers (default: text) */
+    phi_compaction_config
+        compaction; /* of what the model sees, before a request is made that nears its window, and
+                       after one that the provider finds too long; its text is copied */
+    phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
+    phi_limits limits;
+    phi_budget budget;
+    phi_deadlines deadlines;
+    phi_retry retry;
+    const struct phi_profile *profile; /* fills what is not set here; copied (default: none) */
+    const char *agent_id, *session_id, *config_id; /* copied (default: random; config_id: from the
+                                                      model). loop ids are session.config.N */
+    const char *workspace; /* a directory, for the host's tools; copied (default: none) */
+    phi_agent parent; /* its phi_abort ends this one's runs too, and its budget pays for them; both
+                                 are of one runtime (default: none) */
+    phi_trigger
+        first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
+    phi_keep
+        keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
+                 complete of it); of one that keeps nothing its rewrites go, too */
+    phi_hook_fn hook_fn;  /* called with user_data (default: none) */
+    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
+    uint32_t
+        decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
+                                       PHI_UNLIMITED) */
+    const phi_filter *filters; /* of user messages; the array is copied */
+    size_t filter_count;
+    phi_queue_mode steering_mode, follow_up_mode;
+    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
+    uint32_t
+        doom_warn_after; /* the same call with the same arguments this often in a run: the model and
+                                 the host are warned (default 3; PHI_UNLIMITED: never) */
+    uint32_t
+        doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
+    size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
+    /* What it does there. Without a store, entries that no lane shows leave memory for good: PHI_EV_FORGOTTEN tells of it, and
+       so does an entry of the log; what pointers to them point to is gone, and older responses are stale. With a store the
+       log stays whole, and is read back when asked for (default: compact, then forget). */
+    phi_at_memory_limit at_memory_limit;
+    size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
+    size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
+    uint64_t max_response_bytes; /* one answer (default 256 MiB) */
+    const phi_provider
+        *provider; /* copied: used for every model of this agent, whatever its protocol
+                                     (default: the registered one of that name, or phi's own) */
+    phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
+    bool
+        capture_requests; /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    const phi_store *
+        store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
+                               borrowed until the agent is freed (default: in memory only) */
+    const char *thread_id;    /* which one; copied (default: a new one, its id made) */
+    const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
+    phi_token_counter
+        token_counter; /* of what a model is shown: policy, warnings, budget, compaction
+                                        and prunes go by it (default: the estimate) */
+    void *user_data;   /* comes back in every event, to hook_fn and translate_fn */
+} phi_agent_desc;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xd2f232f2
+#if PHI__PUB_AGENT != 0xbd07feb0
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xd2f232f2
+#define PHI__PUB_AGENT 0xbd07feb0
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3063,81 +3156,6 @@ inline phi_runtime *phi_runtime_new(const phi_runtime_desc &desc) { return phi_r
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Zero means default for every field but model.protocol and model.id. */
-typedef struct phi_agent_desc {
-    phi_model model;           /* copied, strings too */
-    const char *system_prompt; /* copied (default: the profile's, or none) */
-    const phi_tool *tools;     /* the array is copied; what it points to, see phi_tool */
-    size_t tool_count;
-    phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
-    uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
-    uint32_t
-        tool_timeout_ms; /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
-    phi_tool_choice tool_choice;
-    phi_thinking thinking;
-    uint32_t max_tokens;  /* output tokens a call (default: the model's) */
-    bool has_temperature; /* send `temperature` */
-    double temperature;
-    phi_cache cache;   /* prompt cache marks (default: all) */
-    phi_format format; /* of the answers (default: text) */
-    phi_compaction_config
-        compaction; /* of what the model sees, before a request is made that nears its window, and
-                       after one that the provider finds too long; its text is copied */
-    phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
-    phi_limits limits;
-    phi_budget budget;
-    phi_deadlines deadlines;
-    phi_retry retry;
-    const phi_profile *profile; /* fills what is not set here; copied (default: none) */
-    const char *agent_id, *session_id, *config_id; /* copied (default: random; config_id: from the
-                                                      model). loop ids are session.config.N */
-    const char *workspace; /* a directory, for the host's tools; copied (default: none) */
-    phi_agent parent; /* its phi_abort ends this one's runs too, and its budget pays for them; both
-                                 are of one runtime (default: none) */
-    phi_trigger
-        first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
-    phi_keep
-        keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
-                 complete of it); of one that keeps nothing its rewrites go, too */
-    phi_hook_fn hook_fn;  /* called with user_data (default: none) */
-    uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
-    uint32_t
-        decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
-                                       PHI_UNLIMITED) */
-    const phi_filter *filters; /* of user messages; the array is copied */
-    size_t filter_count;
-    phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit; /* messages that wait in a queue (default 64) */
-    uint32_t
-        doom_warn_after; /* the same call with the same arguments this often in a run: the model and
-                                 the host are warned (default 3; PHI_UNLIMITED: never) */
-    uint32_t
-        doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
-    size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does there. Without a store, entries that no lane shows leave memory for good: PHI_EV_FORGOTTEN tells of it, and
-       so does an entry of the log; what pointers to them point to is gone, and older responses are stale. With a store the
-       log stays whole, and is read back when asked for (default: compact, then forget). */
-    phi_at_memory_limit at_memory_limit;
-    size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
-    size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
-    uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    const phi_provider
-        *provider; /* copied: used for every model of this agent, whatever its protocol
-                                     (default: the registered one of that name, or phi's own) */
-    phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    bool
-        capture_requests; /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
-    const phi_store *
-        store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
-                               borrowed until the agent is freed (default: in memory only) */
-    const char *thread_id;    /* which one; copied (default: a new one, its id made) */
-    const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
-    phi_token_counter
-        token_counter; /* of what a model is shown: policy, warnings, budget, compaction
-                                        and prunes go by it (default: the estimate) */
-    void *user_data;   /* comes back in every event, to hook_fn and translate_fn */
-} phi_agent_desc;
 
 /* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
    or PHI_MISUSE: the runtime is closing. */
@@ -39098,11 +39116,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa3616f04
+#if PHI__IMP_LOOP != 0x9aa8f769
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa3616f04
+#define PHI__IMP_LOOP 0x9aa8f769
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40210,98 +40228,103 @@ typedef struct phi__sight {
 /* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };
 
+/* The tree of agents: cancelling goes down, spending goes up. */
+typedef struct phi__tree {
+    phi__agent *parent, *first_child, *next_child, *prev_child;
+    /* Of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
+       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
+       stopping: no other is to follow. */
+    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
+                      bool stopping);
+    void *hidden;
+} phi__tree;
+
+/* How its runs are named, and follow each other. */
+typedef struct phi__line {
+    phi__session *session;   /* shared by the agents of one session id */
+    phi_str last_loop_id;    /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us; /* when the last run began; 0: none in this session */
+    uint32_t loops;          /* runs so far, in all sessions */
+    phi_str segment;         /* of loop ids: provider.model[.thinking] */
+    bool segment_given;      /* by the desc: it stays when the model changes */
+} phi__line;
+
+/* forget.c: its memory limit. */
+typedef struct phi__room {
+    uint32_t runs_short;        /* runs in a row that ended without memory */
+    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
+    bool pressed;               /* in rt->pressed: a prompt found no memory */
+    phi__agent *next, *prev;
+    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
+} phi__room;
+
+typedef struct phi__queues {
+    phi__inputs steering, follow_ups, injected;
+} phi__queues;
+
+/* bare.c: made by phi_run, over a thread that was lent. */
+typedef struct phi__bare {
+    bool is;
+    bool over;               /* its run is: in the list */
+    phi__agent *next, *prev; /* of those in rt->bare_over */
+} phi__bare;
+
+typedef struct phi__compacted_by {
+    struct phi__compactor_job *job; /* compactor.c: what it is at; or NULL */
+    uint64_t tokens;                /* what the last compaction left, by estimate; 0: none */
+} phi__compacted_by;
+
+/* run_: of the last run, or the one that goes on. */
+typedef struct phi__agent_spent {
+    phi_usage usage, run_usage;
+    double cost, run_cost;
+} phi__agent_spent;
+
+/* events.c: its events. */
+typedef struct phi__agent_events {
+    size_t queued_bytes;          /* of those that were not popped */
+    phi__record *oldest, *newest; /* those popped too */
+    phi__record
+        *reserve; /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    size_t untold_drops; /* messages that were dropped while the event queue was full */
+} phi__agent_events;
+
 struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
     uint32_t index, gen;
     phi__agent *next_doomed;
     phi_memory memory;
-    size_t memory_limit; /* the desc's; memory.limit_bytes is less while a run goes on (forget.c) */
-    phi_at_memory_limit at_memory_limit;
-    uint32_t runs_short;        /* runs in a row that ended without memory */
-    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
-    bool pressed;               /* in rt->pressed: a prompt found no memory */
-    phi__agent *next_pressed, *prev_pressed;
-    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
-    phi_arena arena;              /* what the desc gave */
-    phi_arena model_arena;        /* the model's strings, and the segment */
-    phi_model model;
+    /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
+       of its own; NULL or 0 is what stands below, or was for its making alone. memory.limit_bytes
+       is less than its limit while a run goes on (forget.c). */
+    phi_agent_desc desc;
+    phi_arena arena;       /* what the desc gave */
+    phi_arena model_arena; /* the model's strings, and the segment */
     const phi__codec *codec;
-    const struct phi_provider *provider;     /* of the model; NULL: one of ours */
-    const struct phi_provider *own_provider; /* the desc's, in `arena`; NULL: none */
-    phi_translate_fn translate_fn;           /* NULL: as the encoders do */
-    bool capture_requests;                   /* tell PHI_EV_TURN_REQUEST */
-    phi_str system_prompt;                   /* in memory of its own */
-    phi_str agent_id;                        /* in memory of its own */
-    phi__session *session;                   /* shared by the agents of one session id */
-    phi_str last_loop_id;                    /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us;                 /* when the last run began; 0: none in this session */
-    phi_str segment;                         /* of loop ids: provider.model[.thinking] */
-    bool segment_given;                      /* by the desc: it stays when the model changes */
-    phi_str workspace;                       /* in memory of its own */
-    const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
-    phi__toolset toolset;                    /* phi__agent_tools: what holds now */
-    phi_tool_mode tool_mode;
-    uint32_t tool_batch;
-    phi_tool_choice tool_choice;
-    phi_thinking thinking;
-    uint32_t tool_timeout_ms;
-    uint32_t max_tokens;
-    double temperature; /* negative: not sent */
-    phi_cache cache;
-    phi_compaction_config compaction;      /* its focus_message in `arena`; zero is default */
-    phi_compactor compactor;               /* start NULL: none */
-    struct phi__compactor_job *compacting; /* what it is at; or NULL */
-    uint64_t compacted_tokens;             /* what the last compaction left, by estimate; 0: none */
-    phi_format format;                     /* what it points to is that of the two below */
-    phi_str format_schema, format_name;    /* in memory of their own */
-    phi_limits limits;
-    phi_deadlines deadlines;
-    phi_retry retry;
+    const struct phi_provider *provider;        /* of the model; NULL: one of ours */
+    phi_str system_prompt, agent_id, workspace; /* in memory of their own */
+    phi_str format_schema, format_name;         /* the same */
+    phi__toolset toolset;                       /* phi__agent_tools: what holds now */
     phi__budget budget;
-    /* the tree: cancelling goes down, spending goes up */
-    phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
-       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
-       stopping: no other is to follow */
-    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
-                      bool stopping);
-    void *hidden;
-    phi_hook_fn hook_fn;
-    uint32_t hook_points;
-    uint32_t decision_timeout_ms;
-    phi_filter *filters;
-    size_t filter_count;
-    phi__inputs steering, follow_ups, injected;
-    phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;
-    size_t untold_drops; /* messages that were dropped while the event queue was full */
-    uint32_t doom_warn_after, doom_stop_after; /* 0: never */
-    phi_trigger first_turn_trigger;
-    phi_keep keep;
-    size_t event_queue_bytes, max_event_bytes;
-    uint64_t max_response_bytes;
-    void *user_data;
+    phi__tree tree;
+    phi__line line;
+    phi__room room;
+    phi__queues queues;
     phi__thread *thread; /* `own`, or one that the caller lent */
     phi__thread own;
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
-    phi__response *responses;          /* the newest */
-    phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
-    bool bare;                         /* made by phi_run, over a thread that was lent */
-    bool bare_over;                    /* its run is over: in the list */
-    struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
-    uint32_t loops;                    /* runs so far, in all sessions */
+    phi__response *responses; /* the newest */
+    phi__bare bare;
+    struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
+    phi__compacted_by compacted;
     phi__caching caching;
-    struct phi__sight *sight;   /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;      /* shown.c: what the host was warned of last */
-    phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
-    double cost, run_cost;
-    size_t queued_bytes;          /* of its events that were not popped */
-    phi__record *oldest, *newest; /* of its events, those popped too */
-    phi__record
-        *reserve; /* PHI__RESERVE of them: while a run goes on, and until its events are released */
+    struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
+    uint8_t context_level;    /* shown.c: what the host was warned of last */
+    phi__agent_spent spent;
+    phi__agent_events events;
 };
 
 /* ---- the runtime ---- */
@@ -40386,8 +40409,8 @@ static inline phi_agent phi__agent_handle(const phi__agent *agent) {
 
 /* The agent that the host knows: of a hidden one, its parent. */
 static inline phi_agent phi__agent_seen(const phi__agent *agent) {
-    return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
-                                                                               : agent);
+    return phi__agent_handle(
+        agent->tree.hidden_fn != NULL && agent->tree.parent != NULL ? agent->tree.parent : agent);
 }
 
 #endif
@@ -40458,7 +40481,10 @@ PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
+PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
+PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
+PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 /* xfer.c */
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
@@ -40644,6 +40670,8 @@ PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
 PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
 /* bare.c */
+PHI__FN void phi__bare_make(phi__agent *agent); /* it exists for one run, over a lent thread */
+PHI__FN bool phi__bare_is(const phi__agent *agent);
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
    soon as its events have been popped. */
 PHI__FN void phi__bare_over(phi__agent *agent);
@@ -41058,9 +41086,9 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
     if (!phi__answer_room(run->attempt.answer)) return NULL;
     run->attempt.answer->viewed = false;
     message = *phi__answer_message(run->attempt.answer);
-    message.model = phi_str_of(agent->model.id);
-    message.provider = phi_str_of(agent->model.provider);
-    message.protocol = phi_str_of(agent->model.protocol);
+    message.model = phi_str_of(agent->desc.model.id);
+    message.provider = phi_str_of(agent->desc.model.provider);
+    message.protocol = phi_str_of(agent->desc.model.protocol);
     if (failure == NULL && !phi__attempt_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__attempt_words(failure, words, sizeof words);
@@ -41118,7 +41146,7 @@ static uint32_t phi__attempt_most(const phi_retry *retry) {
 }
 
 static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__attempt_most(&run->agent->retry);
+    uint32_t attempts = phi__attempt_most(&run->agent->desc.retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
     phi__attempt_words(failure, words, sizeof words);
@@ -41186,10 +41214,10 @@ static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was let go of */
-        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->model);
+        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
-                         &run->attempt.answer->assembly, run->agent->max_event_bytes);
+                         &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.told = false;
     }
@@ -41212,7 +41240,7 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         phi__attempt_wanted(run))
         return phi__attempt_refused(run);
     if (phi__attempt_wanted(run) &&
-        phi__retry_wanted(&run->agent->retry, failure, run->attempt.retries + 1,
+        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
                           phi__attempt_random(run), &run->attempt.delay_ms) &&
         phi__limit_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);
@@ -41226,21 +41254,26 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
    Such an agent exists for its one run, and afterwards only for the events that nobody has popped: it
    waits for that in a list of its own, so that a step need not look at all agents. */
 
+PHI__FN void phi__bare_make(phi__agent *agent) { agent->bare.is = true; }
+
+PHI__FN bool phi__bare_is(const phi__agent *agent) { return agent->bare.is; }
+
 PHI__FN void phi__bare_drop(phi__agent *agent) {
-    phi__input_drop(agent, &agent->steering, "The run has ended, and no other will follow");
-    phi__input_drop(agent, &agent->follow_ups, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->queues.follow_ups,
+                    "The run has ended, and no other will follow");
 }
 
 PHI__FN void phi__bare_over(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->bare || agent->slot == NULL || agent->bare_over)
+    if (!agent->bare.is || agent->slot == NULL || agent->bare.over)
         return; /* doomed: it goes anyway */
     phi__bare_drop(agent);
-    agent->bare_over = true;
-    agent->next_over = NULL;
-    agent->prev_over = rt->bare_over_last;
+    agent->bare.over = true;
+    agent->bare.next = NULL;
+    agent->bare.prev = rt->bare_over_last;
     if (rt->bare_over_last != NULL)
-        rt->bare_over_last->next_over = agent;
+        rt->bare_over_last->bare.next = agent;
     else
         rt->bare_over = agent;
     rt->bare_over_last = agent;
@@ -41248,16 +41281,16 @@ PHI__FN void phi__bare_over(phi__agent *agent) {
 
 PHI__FN void phi__bare_forget(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->bare_over) return;
-    agent->bare_over = false;
-    if (agent->prev_over != NULL)
-        agent->prev_over->next_over = agent->next_over;
+    if (!agent->bare.over) return;
+    agent->bare.over = false;
+    if (agent->bare.prev != NULL)
+        agent->bare.prev->bare.next = agent->bare.next;
     else
-        rt->bare_over = agent->next_over;
-    if (agent->next_over != NULL)
-        agent->next_over->prev_over = agent->prev_over;
+        rt->bare_over = agent->bare.next;
+    if (agent->bare.next != NULL)
+        agent->bare.next->bare.prev = agent->bare.prev;
     else
-        rt->bare_over_last = agent->prev_over;
+        rt->bare_over_last = agent->bare.prev;
 }
 
 /* ---- src/loop/budget.c ---- */
@@ -41270,7 +41303,7 @@ PHI__FN void phi__bare_forget(phi__agent *agent) {
 #include <stdio.h>
 
 PHI__FN bool phi__budget_limited(const phi__agent *agent) {
-    for (; agent != NULL; agent = agent->parent) {
+    for (; agent != NULL; agent = agent->tree.parent) {
         const phi_budget *limits = &agent->budget.limits;
         if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
             return true;
@@ -41314,7 +41347,7 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
                                  size_t size) {
     phi__agent *agent;
     phi__budget_release(run);
-    for (agent = run->agent; agent != NULL; agent = agent->parent)
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
             phi__pause_of(run, phi__agent_handle(agent));
             return false;
@@ -41322,7 +41355,7 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
     run->reserved.tokens = tokens;
     run->reserved.cost = cost;
     run->reserved.requests = 1;
-    for (agent = run->agent; agent != NULL; agent = agent->parent) {
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.reserved_tokens += tokens;
         agent->budget.seen.reserved_cost += cost;
         agent->budget.seen.requests++;
@@ -41343,7 +41376,7 @@ static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserv
 PHI__FN void phi__budget_release(phi__run *run) {
     phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
-    for (agent = run->agent; agent != NULL; agent = agent->parent)
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
         phi__budget_give_back(&agent->budget.seen, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
     phi__pause_wake_all(run->agent->rt);
@@ -41351,7 +41384,7 @@ PHI__FN void phi__budget_release(phi__run *run) {
 
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                 uint64_t requests) {
-    for (; agent != NULL; agent = agent->parent) {
+    for (; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.tokens = phi__budget_sum(agent->budget.seen.tokens, tokens);
         agent->budget.seen.cost += cost;
         agent->budget.seen.requests += requests;
@@ -41431,7 +41464,7 @@ PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
     bool same = last->items == 0; /* an empty list is the beginning of all */
     size_t i;
     if (!c->known) {
-        now->model = phi__caching_model(&agent->model);
+        now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(ask->system_prompt, 2);
         now->tools = phi__caching_tools(ask);
         c->known = true;
@@ -41573,8 +41606,8 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
     size_t n = result->content_count;
     phi_content *content;
     *count = n;
-    if (call->repeats == 0 || !call->started || call->run->agent->doom_warn_after == 0 ||
-        call->repeats < call->run->agent->doom_warn_after)
+    if (call->repeats == 0 || !call->started ||
+        call->repeats < call->run->agent->desc.doom_warn_after)
         return result->content;
     content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (content == NULL) return NULL;
@@ -42101,7 +42134,7 @@ struct phi__heard {
 
 PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     phi__heard *heard;
-    if (!run->agent->capture_requests ||
+    if (!run->agent->desc.capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
     heard = (phi__heard *)phi__grow(&run->agent->memory, run->capture.heard, &run->capture.cap,
@@ -42215,7 +42248,7 @@ static void phi__capture_tools(phi__run *run, phi__buf *out) {
 }
 
 static void phi__capture_format(phi__run *run, phi__buf *out) {
-    const phi_format *format = &run->agent->format;
+    const phi_format *format = &run->agent->desc.format;
     phi__buf_text(out, ",\"response_format\":{\"kind\":");
     switch (format->kind) {
     case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;
@@ -42254,7 +42287,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->capture_requests || run->capture.told > run->turn.index) return true;
+    if (!run->agent->desc.capture_requests || run->capture.told > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
@@ -42287,23 +42320,23 @@ PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
 
 /* What the writer of a summary has cost is its agent's, too. */
 static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage, double cost) {
-    phi__agent *agent = writer->parent;
-    if (writer->hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->usage, usage);
-    agent->cost += cost;
+    phi__agent *agent = writer->tree.parent;
+    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->spent.usage, usage);
+    agent->spent.cost += cost;
 }
 
 /* What an attempt has cost, of which the answer may have been thrown away. */
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->model.cost, usage);
+    double cost = phi_cost_of(&agent->desc.model.cost, usage);
     phi_usage_add(&run->spent.usage, usage);
-    phi_usage_add(&agent->usage, usage);
-    phi_usage_add(&agent->run_usage, usage);
+    phi_usage_add(&agent->spent.usage, usage);
+    phi_usage_add(&agent->spent.run_usage, usage);
     phi__caching_answered(agent, usage);
     run->spent.cost += cost;
-    agent->cost += cost;
-    agent->run_cost += cost;
+    agent->spent.cost += cost;
+    agent->spent.run_cost += cost;
     phi__charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
 }
@@ -42340,8 +42373,9 @@ PHI__FN bool phi__compaction_overflowed(const phi__run *run) {
 
 /* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
-    phi_compaction_config config = agent->compaction;
-    if (config.max_context_tokens == 0) config.max_context_tokens = agent->model.context_window;
+    phi_compaction_config config = agent->desc.compaction;
+    if (config.max_context_tokens == 0)
+        config.max_context_tokens = agent->desc.model.context_window;
     if (config.system_prompt_tokens == 0 && run != NULL)
         config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
     return phi__compact_config(&config);
@@ -42409,8 +42443,8 @@ PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_token
 static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
     uint64_t tokens = phi__agent_tokens(agent);
-    if (tokens < agent->compacted_tokens) agent->compacted_tokens = 0; /* another history */
-    return agent->compacted_tokens != 0 && (double)(tokens - agent->compacted_tokens) < step;
+    if (tokens < agent->compacted.tokens) agent->compacted.tokens = 0; /* another history */
+    return agent->compacted.tokens != 0 && (double)(tokens - agent->compacted.tokens) < step;
 }
 
 /* Our own plan, where the host has none. */
@@ -42419,7 +42453,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (run->compacting.plan != NULL) return PHI__RUN_COMPACT;
-    agent->compacted_tokens = phi__agent_tokens(agent);
+    agent->compacted.tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
 }
@@ -42436,7 +42470,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_TRANSFORM;
     now = phi__run_context_tokens(run);
     due = due && now > most;
-    if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
+    if (!due && agent->compacted.job == NULL) return PHI__RUN_TRANSFORM;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
     target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
     switch (phi__compactor_ask(run, &config, target, due, &run->compacting.plan)) {
@@ -42544,14 +42578,14 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__agent *agent = run->agent;
     phi_compaction *c = run->compacting.told;
     phi__compactor_forget(agent); /* what it is at would not fit any more */
-    if (run->compacting.overflow != NULL && !agent->compaction.disable &&
+    if (run->compacting.overflow != NULL && !agent->desc.compaction.disable &&
         run->compacting.idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
     c->messages_after = agent->thread->fold.count;
-    c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
+    c->tokens_after = agent->compacted.tokens = phi__agent_tokens(agent);
     run->compacting.count++;
     phi__shown_clear(run);
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
@@ -42611,10 +42645,10 @@ typedef struct phi__compactor_job {
 } phi__compactor_job;
 
 PHI__FN void phi__compactor_forget(phi__agent *agent) {
-    phi__compactor_job *job = agent->compacting;
+    phi__compactor_job *job = agent->compacted.job;
     if (job == NULL) return;
-    agent->compacting = NULL;
-    if (job->started) agent->compactor.end(agent->compactor.user_data, job->job);
+    agent->compacted.job = NULL;
+    if (job->started) agent->desc.compactor.end(agent->desc.compactor.user_data, job->job);
     phi_arena_free(&job->arena);
     phi__free(&agent->memory, job, sizeof *job);
 }
@@ -42650,10 +42684,10 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
     job->request.target_tokens = target;
     job->lane = agent->thread->lanes.active;
     job->base_seq = agent->thread->log.count - 1;
-    agent->compacting = job;
+    agent->compacted.job = job;
     if (phi__compactor_view(agent, job))
-        job->started =
-            agent->compactor.start(agent->compactor.user_data, &job->request, &job->job) == PHI_OK;
+        job->started = agent->desc.compactor.start(agent->desc.compactor.user_data, &job->request,
+                                                   &job->job) == PHI_OK;
     if (job->started) return true;
     phi__compactor_forget(agent);
     return false;
@@ -42773,16 +42807,17 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     phi_rewrite made;
     phi_status status;
-    if (agent->compacting == NULL &&
-        (!due || agent->compactor.start == NULL || !phi__compactor_begin(agent, config, target)))
+    if (agent->compacted.job == NULL && (!due || agent->desc.compactor.start == NULL ||
+                                         !phi__compactor_begin(agent, config, target)))
         return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
     if (agent->slot == NULL) return PHI_STALE;
     memset(&made, 0, sizeof made);
-    status = agent->compactor.poll(agent->compactor.user_data, agent->compacting->job, &made);
+    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, agent->compacted.job->job,
+                                        &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
-    if (status == PHI_OK && agent->compacting->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, agent->compacting, &made, plan);
+    if (status == PHI_OK && agent->compacted.job->lane == agent->thread->lanes.active)
+        status = phi__compactor_take(run, agent->compacted.job, &made, plan);
     else
         status = PHI_NOT_FOUND;
     phi__compactor_forget(agent);
@@ -42973,15 +43008,16 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     const phi_message *const *list;
     phi_status status;
     size_t i;
-    if (run->listed.messages == NULL && agent->translate_fn != NULL && !phi__context_list(run))
+    if (run->listed.messages == NULL && agent->desc.translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
     *items = phi__context_ours(run, count);
     if (run->listed.messages == NULL) return PHI_OK;
     list = run->listed.messages;
     *count = run->listed.count;
-    if (agent->translate_fn != NULL) {
-        status = agent->translate_fn(agent->user_data, &agent->model, run->listed.messages,
-                                     run->listed.count, &run->arena, &list, count);
+    if (agent->desc.translate_fn != NULL) {
+        status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
+                                          run->listed.messages, run->listed.count, &run->arena,
+                                          &list, count);
         if (status != PHI_OK) return status;
         for (i = 0; i < *count; i++)
             if (list == NULL || list[i] == NULL ||
@@ -43079,8 +43115,8 @@ PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash) {
    counted yet. The run it goes on from need not be in the log. */
 static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
-    return phi__session_read(sessions, agent->session, agent->thread) &&
-           phi__session_saw(sessions, agent->session, order->parent_loop_id);
+    return phi__session_read(sessions, agent->line.session, agent->thread) &&
+           phi__session_saw(sessions, agent->line.session, order->parent_loop_id);
 }
 
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
@@ -43093,11 +43129,11 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     if (!phi__draft_count_on(agent, order)) return false;
     phi__buf_init(&name, &agent->memory);
     do { /* a host may have given an id of this form */
-        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+        n = phi__session_next(&agent->rt->sessions, agent->line.session, agent->line.segment);
         phi__buf_clear(&name);
-        phi__buf_add_str(&name, agent->session->id);
+        phi__buf_add_str(&name, agent->line.session->id);
         phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, agent->segment);
+        phi__buf_add_str(&name, agent->line.segment);
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (uint64_t)n);
     } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
@@ -43108,13 +43144,13 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     done = !name.failed &&
            phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
-    if (!done) phi__session_undo(agent->session, agent->segment);
+    if (!done) phi__session_undo(agent->line.session, agent->line.segment);
     return done;
 }
 
 /* A loop id of ours begins with the session's. */
 static bool phi__draft_session(phi__run *run, phi_loop_info *info) {
-    phi_str id = run->agent->session->id;
+    phi_str id = run->agent->line.session->id;
     if (phi__str_starts(run->loop_id, id.at)) {
         info->session_id = phi__str(run->loop_id.at, id.len);
         return true;
@@ -43132,7 +43168,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     tag[0] = '\0';
     if (info == NULL) return false;
     if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
-        parent = agent->last_loop_id;
+        parent = agent->line.last_loop_id;
     if (order->continuation == PHI_CONTINUATION_RERUN ||
         order->continuation == PHI_CONTINUATION_BRANCH)
         (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
@@ -43177,9 +43213,9 @@ static bool phi__draft_remember(phi__run *run) {
     char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
     if (copy == NULL) return false;
     memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
-              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
-    agent->last_loop_id = phi__str(copy, run->loop_id.len);
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->line.last_loop_id.at,
+              agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id.len + 1 : 0);
+    agent->line.last_loop_id = phi__str(copy, run->loop_id.len);
     return true;
 }
 
@@ -43202,7 +43238,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         return true;
     }
     if (named && order->loop_id.len == 0)
-        phi__session_undo(run->agent->session, run->agent->segment);
+        phi__session_undo(run->agent->line.session, run->agent->line.segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
     if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;
@@ -43386,31 +43422,42 @@ static void phi__events_unlink(phi__records *list, phi__record *record) {
 }
 
 PHI__FN bool phi__events_reserve(phi__agent *agent) {
-    if (agent->reserve == NULL)
-        agent->reserve =
-            (phi__record *)phi__alloc(&agent->memory, PHI__RESERVE * sizeof *agent->reserve);
-    return agent->reserve != NULL;
+    if (agent->events.reserve == NULL)
+        agent->events.reserve =
+            (phi__record *)phi__alloc(&agent->memory, PHI__RESERVE * sizeof *agent->events.reserve);
+    return agent->events.reserve != NULL;
 }
 
 PHI__FN void phi__events_unreserve(phi__agent *agent) {
     size_t i;
-    if (agent->run != NULL || agent->reserve == NULL) return;
+    if (agent->run != NULL || agent->events.reserve == NULL) return;
     for (i = 0; i < PHI__RESERVE; i++)
-        if (agent->reserve[i].in_use) return;
-    phi__free(&agent->memory, agent->reserve, PHI__RESERVE * sizeof *agent->reserve);
-    agent->reserve = NULL;
+        if (agent->events.reserve[i].in_use) return;
+    phi__free(&agent->memory, agent->events.reserve, PHI__RESERVE * sizeof *agent->events.reserve);
+    agent->events.reserve = NULL;
 }
+
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
+    size_t i;
+    for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++)
+        if (agent->events.reserve[i].in_use) return false;
+    return true;
+}
+
+PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.oldest != NULL; }
+
+PHI__FN void phi__events_drop_untold(phi__agent *agent) { agent->events.untold_drops++; }
 
 /* So that an agent's events are found without a look at all others'. */
 static void phi__events_join(phi__agent *agent, phi__record *record) {
     record->agent = agent;
     record->newer = NULL;
-    record->older = agent->newest;
-    if (agent->newest != NULL)
-        agent->newest->newer = record;
+    record->older = agent->events.newest;
+    if (agent->events.newest != NULL)
+        agent->events.newest->newer = record;
     else
-        agent->oldest = record;
-    agent->newest = record;
+        agent->events.oldest = record;
+    agent->events.newest = record;
 }
 
 static void phi__events_leave(phi__record *record) {
@@ -43418,11 +43465,11 @@ static void phi__events_leave(phi__record *record) {
     if (record->older != NULL)
         record->older->newer = record->newer;
     else
-        agent->oldest = record->newer;
+        agent->events.oldest = record->newer;
     if (record->newer != NULL)
         record->newer->older = record->older;
     else
-        agent->newest = record->older;
+        agent->events.newest = record->older;
 }
 
 static void phi__events_drop(phi__events *events, phi__record *record) {
@@ -43450,7 +43497,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__events *events = &agent->rt->events;
     phi_event *event = &record->event;
     event->agent = phi__agent_handle(agent);
-    event->user_data = agent->user_data;
+    event->user_data = agent->desc.user_data;
     event->seq = ++events->seq;
     event->timestamp_ms =
         agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
@@ -43467,7 +43514,7 @@ static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
     record->answer = NULL;
     record->partial_len = 0;
     record->cost = sizeof *record + bytes;
-    agent->queued_bytes += record->cost;
+    agent->events.queued_bytes += record->cost;
     return record;
 }
 
@@ -43512,7 +43559,7 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
     phi_content *content;
     char *at;
     size_t i;
-    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
     record = phi__events_room(agent, phi__events_part_bytes(event, part));
     if (record == NULL) return false;
     message = (phi_message *)(void *)(record + 1);
@@ -43539,7 +43586,7 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->hidden_fn != NULL) return true; /* nobody listens */
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* nobody listens */
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -43553,7 +43600,7 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
     record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);
@@ -43567,8 +43614,8 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
     if (phi__emit(agent, event, NULL, 0)) return true;
-    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++) {
-        phi__record *record = &agent->reserve[i];
+    for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
+        phi__record *record = &agent->events.reserve[i];
         if (record->in_use) continue;
         memset(record, 0, sizeof *record);
         record->in_use = true;
@@ -43581,7 +43628,7 @@ PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
 }
 
 PHI__FN bool phi__events_backlog(const phi__agent *agent) {
-    return agent->queued_bytes >= agent->event_queue_bytes;
+    return agent->events.queued_bytes >= agent->desc.event_queue_bytes;
 }
 
 static void phi__events_look_up(phi__record *record) {
@@ -43597,19 +43644,19 @@ static void phi__events_look_up(phi__record *record) {
 /* What was dropped while there was no room to say so; without memory, the next time. */
 static void phi__events_tell_drops(phi__agent *agent) {
     phi_event event;
-    if (agent->untold_drops == 0) return;
+    if (agent->events.untold_drops == 0) return;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_DROPPED;
-    event.message_count = agent->untold_drops;
+    event.message_count = agent->events.untold_drops;
     event.source = PHI__LIT("The queues of messages and of events were full");
-    if (phi__emit(agent, &event, NULL, 0)) agent->untold_drops = 0;
+    if (phi__emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
 /* Less waits now: a run that had stopped for the host's sake goes on. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
-    agent->queued_bytes -= record->cost;
+    agent->events.queued_bytes -= record->cost;
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__run_wake(agent->run);
@@ -43647,8 +43694,8 @@ PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
 }
 
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
-    while (agent->oldest != NULL) phi__events_drop(&rt->events, agent->oldest);
-    agent->queued_bytes = 0;
+    while (agent->events.oldest != NULL) phi__events_drop(&rt->events, agent->events.oldest);
+    agent->events.queued_bytes = 0;
 }
 
 PHI__FN void phi__events_free(phi__events *events) {
@@ -43706,12 +43753,12 @@ PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
-        return &agent->at_limit->failure;
+        return &agent->room.at_limit->failure;
     return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi__limit_failure *own = run->agent->at_limit;
+    const phi__limit_failure *own = run->agent->room.at_limit;
     return run->failure == &phi__run_out_of_memory ||
            (own != NULL && run->failure == &own->failure) ||
            run->failure == &run->agent->rt->at_limit.failure;
@@ -43927,20 +43974,20 @@ static void phi__filter_warn(phi__run *run) {
 
 /* The agent's own hook function is the last one, where it wants to be. */
 static bool phi__filter_any(const phi__agent *agent) {
-    return agent->filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
 }
 
 /* What is in run->filter_text, by the filters that have not been asked yet. */
 static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
-    while (run->filter.at <= agent->filter_count) {
+    while (run->filter.at <= agent->desc.filter_count) {
         phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
         phi__hooked hooked;
         hook.text = phi__buf_str(&run->filter.text);
         hook.input = input;
-        if (run->filter.at < agent->filter_count) {
-            const phi_filter *filter = &agent->filters[run->filter.at];
+        if (run->filter.at < agent->desc.filter_count) {
+            const phi_filter *filter = &agent->desc.filters[run->filter.at];
             hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
         } else
             hooked = phi__hook_run(run, &hook);
@@ -44115,7 +44162,7 @@ static size_t phi__forget_headroom(size_t limit) {
 
 /* What the log may take, so that a run fits beside it and all else the agent has. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
-    size_t limit = agent->memory_limit, most = limit - phi__forget_headroom(limit);
+    size_t limit = agent->desc.memory_limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
     size_t room = others < most ? most - others : 0;
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
@@ -44123,14 +44170,15 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
 
 /* Whether nobody looks into the log: its events were released, and no summary of it is being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
-    const phi__agent *child = agent->first_child;
-    for (; child != NULL; child = child->next_child)
-        if (child->hidden_fn != NULL) return false;
-    return agent->oldest == NULL;
+    const phi__agent *child = agent->tree.first_child;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.hidden_fn != NULL) return false;
+    return !phi__events_any(agent);
 }
 
 PHI__FN bool phi__forget_may(const phi__agent *agent) {
-    return agent->memory_limit != 0 && agent->at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
+    return agent->desc.memory_limit_bytes != 0 &&
+           agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
            agent->thread == &agent->own && agent->slot != NULL;
 }
 
@@ -44162,7 +44210,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         phi__caching_carry(agent, &before.fold);
     else
         phi__caching_forget(agent);
-    agent->compacted_tokens = 0;
+    agent->compacted.tokens = 0;
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -44207,7 +44255,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     bool did = false;
-    if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
+    if (agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
         phi__rebase_bytes(&agent->thread->fold, NULL) > target)
         (void)phi__compaction_now(agent, target / PHI__FORGET_SUMMARY,
                                   &did); /* without memory for it the oldest turns go */
@@ -44242,7 +44290,7 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
-    uint32_t halves = agent->runs_short;
+    uint32_t halves = agent->room.runs_short;
     bool told = true;
     if (run->has_room) return true;
     run->has_room = true;
@@ -44254,20 +44302,22 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
         *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
                 phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
     }
-    agent->memory.limit_bytes -= phi__min(agent->memory_limit / 8, PHI__FORGET_RESERVE);
+    agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
     return told;
 }
 
-PHI__FN void phi__forget_end(phi__agent *agent) { agent->memory.limit_bytes = agent->memory_limit; }
+PHI__FN void phi__forget_end(phi__agent *agent) {
+    agent->memory.limit_bytes = agent->desc.memory_limit_bytes;
+}
 
 PHI__FN void phi__forget_press(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (agent->pressed || !phi__forget_may(agent)) return;
-    agent->pressed = true;
-    agent->next_pressed = NULL;
-    agent->prev_pressed = rt->pressed_last;
+    if (agent->room.pressed || !phi__forget_may(agent)) return;
+    agent->room.pressed = true;
+    agent->room.next = NULL;
+    agent->room.prev = rt->pressed_last;
     if (rt->pressed_last != NULL)
-        rt->pressed_last->next_pressed = agent;
+        rt->pressed_last->room.next = agent;
     else
         rt->pressed = agent;
     rt->pressed_last = agent;
@@ -44275,16 +44325,16 @@ PHI__FN void phi__forget_press(phi__agent *agent) {
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->pressed) return;
-    agent->pressed = false;
-    if (agent->prev_pressed != NULL)
-        agent->prev_pressed->next_pressed = agent->next_pressed;
+    if (!agent->room.pressed) return;
+    agent->room.pressed = false;
+    if (agent->room.prev != NULL)
+        agent->room.prev->room.next = agent->room.next;
     else
-        rt->pressed = agent->next_pressed;
-    if (agent->next_pressed != NULL)
-        agent->next_pressed->prev_pressed = agent->prev_pressed;
+        rt->pressed = agent->room.next;
+    if (agent->room.next != NULL)
+        agent->room.next->room.prev = agent->room.prev;
     else
-        rt->pressed_last = agent->prev_pressed;
+        rt->pressed_last = agent->room.prev;
 }
 
 /* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
@@ -44294,7 +44344,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__agent *agent;
     bool more = last != NULL;
     while (more && (agent = rt->pressed) != NULL) {
-        more = agent != last && last->pressed;
+        more = agent != last && last->room.pressed;
         phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
         if (!phi__forget_unseen(agent)) {
@@ -44302,7 +44352,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
             continue;
         }
         phi__compactor_forget(agent);
-        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->runs_short + 1);
+        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->room.runs_short + 1);
     }
 }
 
@@ -44316,16 +44366,17 @@ static void phi__forget_failure(phi__limit_failure *at_limit) {
 }
 
 PHI__FN bool phi__forget_word(phi__agent *agent) {
-    const char *what = agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
+    const char *what = agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
                            ? "raise it, keep the thread in a store, or call phi_clear_messages"
                            : "this run needs more than the older turns had; raise it";
-    if (agent->memory_limit == 0) return true;
-    agent->at_limit = (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->at_limit);
-    if (agent->at_limit == NULL) return false;
-    (void)snprintf(agent->at_limit->words, sizeof agent->at_limit->words,
+    if (agent->desc.memory_limit_bytes == 0) return true;
+    agent->room.at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
+    if (agent->room.at_limit == NULL) return false;
+    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
                    "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->memory_limit, what);
-    phi__forget_failure(agent->at_limit);
+                   (unsigned long long)agent->desc.memory_limit_bytes, what);
+    phi__forget_failure(agent->room.at_limit);
     return true;
 }
 
@@ -44526,7 +44577,7 @@ static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
 static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t i;
-    if (run->waits_ms != agent->decision_timeout_ms)
+    if (run->waits_ms != agent->desc.decision_timeout_ms)
         phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
     if (run->toolset == NULL) return;
     phi__json_put_key(out, PHI__LIT("tools"));
@@ -44742,7 +44793,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
 /* ---- asking ---- */
 
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
-    return agent->hook_fn != NULL && (agent->hook_points & (uint32_t)point) != 0;
+    return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
 PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
@@ -44809,7 +44860,7 @@ static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
         phi__buf_clear(&d->reply);
         return PHI__HOOK_ALLOW;
     }
-    return phi__hook_ask(d, hook, agent->hook_fn, agent->user_data);
+    return phi__hook_ask(d, hook, agent->desc.hook_fn, agent->desc.user_data);
 }
 
 PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook) {
@@ -44943,9 +44994,9 @@ PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs) {
 
 PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
     switch (kind) {
-    case PHI_INPUT_STEERING: return &agent->steering;
-    case PHI_INPUT_FOLLOW_UP: return &agent->follow_ups;
-    case PHI_INPUT_INJECTED: return &agent->injected;
+    case PHI_INPUT_STEERING: return &agent->queues.steering;
+    case PHI_INPUT_FOLLOW_UP: return &agent->queues.follow_ups;
+    case PHI_INPUT_INJECTED: return &agent->queues.injected;
     case PHI_INPUT_NONE:
     case PHI_INPUT_PROMPT: break;
     }
@@ -44986,7 +45037,7 @@ static phi_content phi__input_text(phi_str text) {
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details) {
-    if (to->count >= agent->queue_limit) return PHI_FULL;
+    if (to->count >= agent->desc.queue_limit) return PHI_FULL;
     return phi__input_append(agent, to, kind, content, count, source, details);
 }
 
@@ -45001,7 +45052,7 @@ static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str t
     event.text = text;
     event.source = phi_str_of(why);
     if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
-        agent->untold_drops++;
+        phi__events_drop_untold(agent);
         return;
     }
     if (phi__emit(agent, &event, NULL, 0)) return;
@@ -45085,14 +45136,14 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__agent *agent = run->agent;
     phi__inputs *queue = phi__inputs_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
-    bool all = (steering ? agent->steering_mode : agent->follow_up_mode) == PHI_QUEUE_ALL;
+    bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
         run->poll.on = true;
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__inputs_push(&run->poll.pending, phi__inputs_pop(queue));
     }
-    while ((all || run->poll.got == 0) && run->poll.got < agent->queue_limit) {
+    while ((all || run->poll.got == 0) && run->poll.got < agent->desc.queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
         phi__hooked hooked = phi__hook_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
@@ -45306,7 +45357,8 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
     phi__inputs *inputs;
     if (agent == NULL) return 0;
     if (queue == PHI_INPUT_NONE)
-        return agent->steering.count + agent->follow_ups.count + agent->injected.count;
+        return agent->queues.steering.count + agent->queues.follow_ups.count +
+               agent->queues.injected.count;
     inputs = phi__inputs_of(agent, queue);
     return inputs != NULL ? inputs->count : 0;
 }
@@ -45317,11 +45369,11 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__inputs_free(agent, &agent->steering);
+        phi__inputs_free(agent, &agent->queues.steering);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__inputs_free(agent, &agent->follow_ups);
+        phi__inputs_free(agent, &agent->queues.follow_ups);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__inputs_free(agent, &agent->injected);
+        phi__inputs_free(agent, &agent->queues.injected);
     return PHI_OK;
 }
 
@@ -45331,8 +45383,8 @@ PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_que
     if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
         return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_FOLLOW_UP) agent->steering_mode = mode;
-    if (queue != PHI_INPUT_STEERING) agent->follow_up_mode = mode;
+    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.steering_mode = mode;
+    if (queue != PHI_INPUT_STEERING) agent->desc.follow_up_mode = mode;
     return PHI_OK;
 }
 
@@ -45465,19 +45517,19 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__ask *ask = &run->attempt.ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
-    ask->model = &agent->model;
+    ask->model = &agent->desc.model;
     ask->system_prompt = agent->system_prompt;
     ask->tools = set->views;
     ask->tool_count = set->count;
-    ask->tool_choice = agent->tool_choice;
-    ask->thinking = agent->thinking;
-    ask->max_tokens = agent->max_tokens;
-    ask->temperature = agent->temperature;
-    ask->cache = agent->cache;
-    ask->format = agent->format;
-    ask->session_id = agent->session->id;
+    ask->tool_choice = agent->desc.tool_choice;
+    ask->thinking = agent->desc.thinking;
+    ask->max_tokens = agent->desc.max_tokens;
+    ask->temperature = agent->desc.has_temperature ? agent->desc.temperature : -1.0;
+    ask->cache = agent->desc.cache;
+    ask->format = agent->desc.format;
+    ask->session_id = agent->line.session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->model, &set->arena))
+    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->desc.model, &set->arena))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
@@ -45516,14 +45568,14 @@ static bool phi__call_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__answer_new(&agent->memory, &agent->model);
+    run->attempt.answer = phi__answer_new(&agent->memory, &agent->desc.model);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
-    run->attempt.answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn.index;
+    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     run->attempt.answer->assembly.respond = run->attempt.ask.respond;
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
-                     &run->attempt.answer->assembly, agent->max_event_bytes);
+                     &run->attempt.answer->assembly, agent->desc.max_event_bytes);
     run->attempt.reader.seen = phi__call_seen;
     run->attempt.reader.ctx = run;
     phi__buf_init(&run->attempt.collected, &agent->memory);
@@ -45563,7 +45615,7 @@ static bool phi__call_note_secrets(phi__run *run) {
     if (!phi__provider_in_process(agent))
         phi__secret_add_request(secrets, &run->attempt.encoder.request);
     phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
-    phi__secret_add_key(secrets, phi_str_of(agent->model.api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
     if (agent->rt->http != NULL)
         phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
     return !secrets->failed;
@@ -45588,9 +45640,9 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status =
-        phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request, &agent->deadlines,
-                       agent->max_response_bytes, phi__call_ready, run, &run->attempt.transfer);
+    status = phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
+                            &agent->desc.deadlines, agent->desc.max_response_bytes, phi__call_ready,
+                            run, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -45655,7 +45707,7 @@ static phi_status phi__call_key(phi__run *run, phi_str key) {
         run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
     if (run->attempt.keyed == NULL || !phi__arena_str(&run->arena, key, &copy))
         return PHI_NO_MEMORY;
-    *run->attempt.keyed = run->agent->model;
+    *run->attempt.keyed = run->agent->desc.model;
     run->attempt.keyed->api_key = copy.at;
     run->attempt.ask.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
@@ -45687,7 +45739,7 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
     if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
-        key = phi_str_of(run->agent->model.api_key);
+        key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
     status = phi__call_key(run, key);
@@ -45852,8 +45904,9 @@ static phi__state phi__call_over(phi__run *run) {
         run->agent->codec->whole(run->attempt.decoder, assembly,
                                  phi__buf_str(&run->attempt.collected));
     if (run->attempt.body == PHI__BODY_ERROR) {
-        phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
-                      phi__buf_str(&run->attempt.collected), &run->arena, &failure);
+        phi__classify(&run->agent->desc.model, transfer->http_status,
+                      phi__buf_str(&transfer->headers), phi__buf_str(&run->attempt.collected),
+                      &run->arena, &failure);
         phi__call_name_url(run, &failure);
         return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
     }
@@ -45889,7 +45942,7 @@ static void phi__call_too_big(phi__run *run, const char *what, unsigned long lon
 }
 
 static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
                                                        : (size_t)PHI__CALL_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
     phi__xfer_alive(run->attempt.transfer);
@@ -46327,10 +46380,9 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
     for (i = 0; i < ask->item_count; i++) list[i] = ask->items[i].message;
     request->messages = list;
     request->message_count = ask->item_count;
-    if (run->agent->translate_fn != NULL) return PHI_OK;
-    return phi__translate(phi__codec_of(run->agent->rt->codecs, phi_str_of(ask->model->protocol)),
-                          ask->model, list, ask->item_count, &run->arena, &request->messages,
-                          &request->message_count);
+    if (run->agent->desc.translate_fn != NULL) return PHI_OK;
+    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
+                         &request->message_count);
 }
 
 PHI__FN phi_status phi__provider_ask(phi__run *run) {
@@ -46896,11 +46948,12 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
     run->poll.posts_from = phi__posts_next(agent->rt);
-    run->limits = order->limits != NULL ? *order->limits : agent->limits;
-    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->decision_timeout_ms;
+    run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
+    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__refusals_of(agent);
     run->compact_only = order->compact_only;
-    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
+    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
+                            ? agent->desc.first_turn_trigger
                         : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
@@ -46943,14 +46996,14 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         run = NULL;
     }
     if (run == NULL) {
-        agent->refused = phi__run_limit_failure(agent, &refusals);
+        agent->room.refused = phi__run_limit_failure(agent, &refusals);
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
-    run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
-    memset(&agent->run_usage, 0, sizeof agent->run_usage);
-    agent->run_cost = 0;
-    agent->loops++;
+    run->started_us = agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+    memset(&agent->spent.run_usage, 0, sizeof agent->spent.run_usage);
+    agent->spent.run_cost = 0;
+    agent->line.loops++;
     phi__run_take(run);
     return PHI_OK;
 }
@@ -46973,7 +47026,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
-    agent->thread->loops.keeps_none = agent->keep == PHI_KEEP_NONE;
+    agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;
     phi__run_show_state(agent, true);
     phi__run_wake(run);
 }
@@ -47092,8 +47145,8 @@ static bool phi__tools_may_start(const phi__run *run) {
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
     if (run->tools.told == run->tools.next || run->tools.skipping) return true;
-    if (agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
-    if (agent->tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->tool_batch == 0)
+    if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
+    if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!phi__agent_has_tools(agent)->has_lone) return true;
@@ -47132,24 +47185,23 @@ static bool phi__tools_warn(phi__toolcall *call) {
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
+    uint32_t warn = agent->desc.doom_warn_after, stop = agent->desc.doom_stop_after;
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
-    if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
+    if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
     if (run->tools.doom == NULL)
         run->tools.doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->tools.doom);
     if (run->tools.doom == NULL) return false;
     call->repeats = phi__doom_note(
         run->tools.doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
-    if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
+    if (call->repeats >= stop) {
         run->tools.doomed = true;
         (void)snprintf(words, sizeof words, "Not run: ");
         phi__call_repeat_words(call, words + strlen(words));
         phi__call_fail(call, words);
         return phi__tools_warn(call);
     }
-    if (agent->doom_warn_after != 0 && call->repeats >= agent->doom_warn_after)
-        return phi__tools_warn(call);
-    return true;
+    return call->repeats < warn || phi__tools_warn(call);
 }
 
 /* ---- one call, from its beginning to the tool ---- */
@@ -47338,8 +47390,8 @@ static bool phi__tools_checkpoint(const phi__run *run) {
     if (told != run->tools.next || told == run->tools.polled || run->tools.skipping ||
         run->end.cancelled)
         return false;
-    if (told == run->tools.count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
-    return agent->tool_mode == PHI_TOOLS_BATCHED && told % agent->tool_batch == 0;
+    if (told == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && told % agent->desc.tool_batch == 0;
 }
 
 static phi__hooked phi__tools_steering(phi__run *run) {
@@ -47470,13 +47522,13 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
         phi__run_cancel_one(agent, after_turn);
-        if (agent->first_child != NULL) {
-            agent = agent->first_child;
+        if (agent->tree.first_child != NULL) {
+            agent = agent->tree.first_child;
             continue;
         }
-        while (agent != top && agent->next_child == NULL) agent = agent->parent;
+        while (agent != top && agent->tree.next_child == NULL) agent = agent->tree.parent;
         if (agent == top) return;
-        agent = agent->next_child;
+        agent = agent->tree.next_child;
     }
 }
 
@@ -47769,9 +47821,9 @@ PHI__FN void phi__shown_clear(phi__run *run) {
 static uint64_t phi__shown_limit(const phi__agent *agent) {
     const phi_policy *given = phi__run_policy(agent);
     phi_policy policy;
-    if (given == NULL) return agent->model.context_window;
+    if (given == NULL) return agent->desc.model.context_window;
     policy = phi__policy_filled(given);
-    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->model.context_window;
+    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->desc.model.context_window;
     return policy.max_input_tokens > policy.reserve_output_tokens
                ? policy.max_input_tokens - policy.reserve_output_tokens
                : 0;
@@ -47976,10 +48028,11 @@ static void phi__states_advance(phi__run *run) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
             bool stopping = run->end.stopping;
-            agent->runs_short = status == PHI_NO_MEMORY ? agent->runs_short + 1 : 0;
+            agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
-            if (agent->hidden_fn != NULL) agent->hidden_fn(agent, status, failure, stopping);
+            if (agent->tree.hidden_fn != NULL)
+                agent->tree.hidden_fn(agent, status, failure, stopping);
             return;
         }
         if (wait) return;
@@ -48088,10 +48141,10 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
    is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
 static bool phi__stored_unseen(const phi__thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
-    const phi__agent *child = agent != NULL ? agent->first_child : NULL;
-    for (; child != NULL; child = child->next_child)
-        if (child->hidden_fn != NULL) return false;
-    return thread->of_agent ? agent->oldest == NULL : thread->rt->events.queued.head == NULL;
+    const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.hidden_fn != NULL) return false;
+    return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
@@ -48136,7 +48189,8 @@ static void phi__stored_shed(phi__thread *thread) {
 
 PHI__FN void phi__stored_leave_now(phi__agent *agent) {
     phi__thread *thread = agent->thread;
-    if (agent->memory_limit != 0 && thread->journal != NULL && phi__stored_write(thread, true))
+    if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
+        phi__stored_write(thread, true))
         phi__stored_shed(thread);
 }
 
@@ -48689,7 +48743,7 @@ PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t co
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory);
     run->toolset = set; /* phi__run_free_toolset frees it */
-    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
+    if (!phi__toolset_take(set, tools, count, agent->desc.tool_timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
 }
@@ -48848,9 +48902,10 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 /* The worst that the next call may take: all it is shown, and all it may say. */
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
-    const phi_cost *rates = &agent->model.cost;
+    const phi_cost *rates = &agent->desc.model.cost;
     const phi_policy *policy = phi__run_policy(agent);
-    uint64_t in, out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
+    uint64_t in,
+        out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
@@ -48885,7 +48940,7 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
 /* ---- a turn ---- */
 
 static void phi__turn_take_injected(phi__run *run) {
-    phi__inputs *injected = &run->agent->injected;
+    phi__inputs *injected = &run->agent->queues.injected;
     if (injected->head == NULL) return;
     if (run->poll.pending.tail != NULL)
         run->poll.pending.tail->next = injected->head;
@@ -49014,7 +49069,8 @@ PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
 static phi__state phi__turn_doomed(phi__run *run) {
     char reason[PHI__REASON];
     (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
-                   (unsigned)run->agent->doom_stop_after, (unsigned)run->agent->doom_stop_after);
+                   (unsigned)run->agent->desc.doom_stop_after,
+                   (unsigned)run->agent->desc.doom_stop_after);
     return phi__turn_stop(run, reason);
 }
 
@@ -49031,7 +49087,7 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     }
     run->turn.steered = true;
     if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        run->poll.pending.head != NULL || run->agent->injected.head != NULL)
+        run->poll.pending.head != NULL || run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -49042,8 +49098,8 @@ static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_show_state(agent, false);
     phi__posts_read_all(agent->rt);
-    if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
-        agent->injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
+    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
+        agent->queues.injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
         return true;
     phi__run_show_state(agent, true);
     return false;
@@ -49094,13 +49150,13 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__input_return(run);
-    phi__input_drop(agent, &agent->injected, "The run ended before it was seen");
+    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
     if (usage != NULL) *usage = run->spent.usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
-    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
-    if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
+    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
+    if (entry.keep == PHI_KEEP_NONE) agent->compacted.tokens = 0;
     entry.of.failure = run->failure;
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
@@ -49176,7 +49232,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     call->updating = true;
     handle.rt->in_step =
         true; /* an update may come between two steps: what a hook may do is the same */
-    verdict = agent->hook_fn(agent->user_data, &hook);
+    verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;
@@ -49864,11 +49920,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xccc6bb2c
+#if PHI__IMP_AGENT != 0x7437cc0d
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xccc6bb2c
+#define PHI__IMP_AGENT 0x7437cc0d
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -49997,28 +50053,22 @@ PHI__FN const char *phi__event_input(phi_input input);
 
 /* ---- beginning a run ---- */
 
-static bool phi__agent_reserve_free(const phi__agent *agent) {
-    size_t i;
-    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++)
-        if (agent->reserve[i].in_use) return false;
-    return true;
-}
-
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "%s: the runtime is closing", what);
-    if (agent->bare)
+    if (phi__bare_is(agent))
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
-    if (!phi__agent_reserve_free(agent))
+    if (!phi__events_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
     return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
-                      agent->refused != NULL ? agent->refused->message.at : "out of memory");
+                      agent->room.refused != NULL ? agent->room.refused->message.at
+                                                  : "out of memory");
 }
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
@@ -50270,25 +50320,25 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
+    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->desc.provider, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_rules(handle.rt, agent->own_provider, model, true);
+    rules = phi__agent_rules(handle.rt, agent->desc.provider, model, true);
     status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     agent->caching.known = false;
     if (phi__agent_take_model(agent, model) &&
-        phi__agent_take_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
+        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
         return PHI_OK;
     }
     phi_arena_free(&agent->model_arena);
     agent->model_arena = before.model_arena;
-    agent->model = before.model;
+    agent->desc.model = before.desc.model;
     agent->codec = before.codec;
     agent->provider = before.provider;
-    agent->segment = before.segment;
+    agent->line.segment = before.line.segment;
     return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
 
@@ -50299,7 +50349,7 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
-    return phi__toolset_take(&agent->toolset, tools, count, agent->tool_timeout_ms)
+    return phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
 }
@@ -50335,8 +50385,8 @@ PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_aft
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    agent->doom_warn_after = warn_after != PHI_UNLIMITED ? warn_after : 0;
-    agent->doom_stop_after = stop_after != PHI_UNLIMITED ? stop_after : 0;
+    agent->desc.doom_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
+    agent->desc.doom_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
     return PHI_OK;
 }
 
@@ -50350,15 +50400,15 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
     char made[PHI__UUID_SIZE];
     phi__agent_random_id(agent, made);
     if (agent->thread->journal == NULL)
-        return phi__session_renew(sessions, &agent->session, phi_str_of(made)) ? PHI_OK
-                                                                               : PHI_NO_MEMORY;
+        return phi__session_renew(sessions, &agent->line.session, phi_str_of(made)) ? PHI_OK
+                                                                                    : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
     if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }
-    phi__session_drop(sessions, agent->session);
-    agent->session = session;
+    phi__session_drop(sessions, agent->line.session);
+    agent->line.session = session;
     return PHI_OK;
 }
 
@@ -50366,15 +50416,15 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     phi__thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
-    if (agent != NULL && agent->bare)
+    if (agent != NULL && phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
-    phi__inputs_free(agent, &agent->steering);
-    phi__inputs_free(agent, &agent->follow_ups);
+    phi__agent_disown(agent, &agent->line.last_loop_id);
+    agent->line.last_active_us = 0;
+    phi__inputs_free(agent, &agent->queues.steering);
+    phi__inputs_free(agent, &agent->queues.follow_ups);
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;
@@ -50390,17 +50440,18 @@ PHI_API phi_str phi_agent_id(phi_agent handle) {
 
 PHI_API phi_str phi_agent_session_id(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->session->id : phi__str("", 0);
+    return agent != NULL ? agent->line.session->id : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_model_id(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? phi_str_of(agent->model.id) : phi__str("", 0);
+    return agent != NULL ? phi_str_of(agent->desc.model.id) : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_last_loop_id(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && agent->last_loop_id.at != NULL ? agent->last_loop_id : phi__str("", 0);
+    return agent != NULL && agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id
+                                                                : phi__str("", 0);
 }
 
 /* ---- public: usage ---- */
@@ -50413,22 +50464,22 @@ static phi_usage phi__agent_no_usage(void) {
 
 PHI_API phi_usage phi_agent_usage(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->usage : phi__agent_no_usage();
+    return agent != NULL ? agent->spent.usage : phi__agent_no_usage();
 }
 
 PHI_API phi_usage phi_agent_run_usage(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->run_usage : phi__agent_no_usage();
+    return agent != NULL ? agent->spent.run_usage : phi__agent_no_usage();
 }
 
 PHI_API double phi_agent_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->cost : 0.0;
+    return agent != NULL ? agent->spent.cost : 0.0;
 }
 
 PHI_API double phi_agent_run_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->run_cost : 0.0;
+    return agent != NULL ? agent->spent.run_cost : 0.0;
 }
 
 PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
@@ -50661,10 +50712,10 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count) {
-    phi__tool_rules rules = phi__agent_rules(agent->rt, agent->own_provider, &agent->model,
+    phi__tool_rules rules = phi__agent_rules(agent->rt, agent->desc.provider, &agent->desc.model,
                                              phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
     phi_status status = phi__agent_check_tools(agent->rt, &rules, tools, count);
-    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->format, tools, count)
+    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
 
@@ -50774,31 +50825,32 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
 /* ---- the tree ---- */
 
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
-    child->parent = parent;
+    child->tree.parent = parent;
     if (parent == NULL) return;
-    child->prev_child = NULL;
-    child->next_child = parent->first_child;
-    if (parent->first_child != NULL) parent->first_child->prev_child = child;
-    parent->first_child = child;
+    child->tree.prev_child = NULL;
+    child->tree.next_child = parent->tree.first_child;
+    if (parent->tree.first_child != NULL) parent->tree.first_child->tree.prev_child = child;
+    parent->tree.first_child = child;
 }
 
 /* Leaves the tree; those below belong to what is above. What they have reserved stays reserved
    there. */
 static void phi__agent_leave_tree(phi__agent *agent) {
-    phi__agent *parent = agent->parent, *child;
+    phi__agent *parent = agent->tree.parent, *child;
     if (parent != NULL) {
-        if (agent->prev_child != NULL)
-            agent->prev_child->next_child = agent->next_child;
+        if (agent->tree.prev_child != NULL)
+            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
         else
-            parent->first_child = agent->next_child;
-        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
+            parent->tree.first_child = agent->tree.next_child;
+        if (agent->tree.next_child != NULL)
+            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
     }
-    while ((child = agent->first_child) != NULL) {
-        agent->first_child = child->next_child;
-        child->next_child = child->prev_child = NULL;
+    while ((child = agent->tree.first_child) != NULL) {
+        agent->tree.first_child = child->tree.next_child;
+        child->tree.next_child = child->tree.prev_child = NULL;
         phi__agent_adopt(parent, child);
     }
-    agent->parent = agent->next_child = agent->prev_child = NULL;
+    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
 }
 
 /* ---- its memory ---- */
@@ -50810,16 +50862,16 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__put_off_forget(agent);
     phi__compactor_forget(agent);
     phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
-    phi__inputs_free(agent, &agent->steering);
-    phi__inputs_free(agent, &agent->follow_ups);
-    phi__inputs_free(agent, &agent->injected);
+    phi__inputs_free(agent, &agent->queues.steering);
+    phi__inputs_free(agent, &agent->queues.follow_ups);
+    phi__inputs_free(agent, &agent->queues.injected);
     phi__thread_free(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
-    phi__session_drop(&rt->sessions, agent->session);
+    phi__session_drop(&rt->sessions, agent->line.session);
     phi__agent_disown(agent, &agent->agent_id);
-    phi__agent_disown(agent, &agent->last_loop_id);
+    phi__agent_disown(agent, &agent->line.last_loop_id);
     phi__agent_disown(agent, &agent->system_prompt);
     phi__agent_disown(agent, &agent->format_schema);
     phi__agent_disown(agent, &agent->format_name);
@@ -50847,17 +50899,17 @@ PHI__FN void phi__step_end(phi_runtime *rt) {
 static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
-    for (child = agent->first_child; child != NULL; child = child->next_child)
+    for (child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
         phi__run_cancel_tree(child, false);
 }
 
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
-    phi__agent *child = agent->first_child;
+    phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
-        phi__agent *next = child->next_child;
-        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
+        phi__agent *next = child->tree.next_child;
+        if (child->tree.hidden_fn != NULL) { /* which may call the host: look anew */
             phi__agent_drop(child);
-            next = agent->first_child;
+            next = agent->tree.first_child;
         }
         child = next;
     }
@@ -50942,20 +50994,16 @@ PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given) {
     return limits;
 }
 
-static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
-    phi_deadlines *deadlines = &agent->deadlines;
-    agent->limits = phi__agent_limits_of(&desc->limits);
-    *deadlines = desc->deadlines;
+static void phi__agent_limits(phi_agent_desc *desc) {
+    phi_deadlines *deadlines = &desc->deadlines;
+    desc->limits = phi__agent_limits_of(&desc->limits);
     deadlines->connect_ms = phi__agent_or(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
     deadlines->first_event_ms = phi__agent_or(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
     deadlines->idle_ms = phi__agent_or(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
     deadlines->total_ms = phi__agent_or(deadlines->total_ms, PHI_UNLIMITED);
-    agent->event_queue_bytes =
-        desc->event_queue_bytes != 0 ? desc->event_queue_bytes : (size_t)PHI__AGENT_QUEUE_BYTES;
-    agent->max_event_bytes =
-        desc->max_event_bytes != 0 ? desc->max_event_bytes : (size_t)PHI__AGENT_EVENT_BYTES;
-    agent->max_response_bytes = desc->max_response_bytes != 0 ? desc->max_response_bytes
-                                                              : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
+    if (desc->event_queue_bytes == 0) desc->event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
+    if (desc->max_event_bytes == 0) desc->max_event_bytes = PHI__AGENT_EVENT_BYTES;
+    if (desc->max_response_bytes == 0) desc->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
 static void phi__agent_retry(phi_retry *retry) {
@@ -50967,11 +51015,6 @@ static void phi__agent_retry(phi_retry *retry) {
     if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
 }
 
-/* 0 is the default in a desc, and off inside. */
-static uint32_t phi__agent_doom_limit(uint32_t given, uint32_t fallback) {
-    return given == PHI_UNLIMITED ? 0 : phi__agent_or(given, fallback);
-}
-
 static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->session_id);
@@ -50980,8 +51023,8 @@ static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
         return false;
     phi__agent_random_id(agent, made);
     if (desc->session_id == NULL) session = phi_str_of(made);
-    agent->session = phi__session_take(&agent->rt->sessions, session);
-    return agent->session != NULL;
+    agent->line.session = phi__session_take(&agent->rt->sessions, session);
+    return agent->line.session != NULL;
 }
 
 /* ---- profiles ---- */
@@ -51012,7 +51055,7 @@ static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given)
         if (!phi__agent_copy_text(agent, &skills[i])) return false;
     }
     profile->skills = skills;
-    agent->profile = profile;
+    agent->desc.profile = profile;
     return phi__agent_copy_text(agent, &profile->profile_id) &&
            phi__agent_copy_text(agent, &profile->name) &&
            phi__agent_copy_text(agent, &profile->description) &&
@@ -51040,36 +51083,39 @@ static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
-static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) {
-    agent->thinking = desc->thinking;
-    agent->tool_mode = desc->tool_mode;
-    agent->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
-    agent->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
-    agent->tool_choice = desc->tool_choice;
-    agent->max_tokens = desc->max_tokens;
-    agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
-    agent->cache = desc->cache;
-    agent->compaction = desc->compaction;
-    agent->compactor = desc->compactor;
-    agent->budget.limits = desc->budget;
-    agent->retry = desc->retry;
-    phi__agent_retry(&agent->retry);
-    agent->hook_fn = desc->hook_fn;
-    agent->hook_points = desc->hook_points;
-    agent->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
-    agent->steering_mode = desc->steering_mode;
-    agent->follow_up_mode = desc->follow_up_mode;
-    agent->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    agent->doom_warn_after = phi__agent_doom_limit(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
-    agent->doom_stop_after = phi__agent_doom_limit(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
-    agent->keep = desc->keep;
-    agent->first_turn_trigger =
-        desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
-    agent->user_data = desc->user_data;
-    agent->translate_fn = desc->translate_fn;
-    agent->capture_requests = desc->capture_requests;
-    agent->segment_given = desc->config_id != NULL;
-    phi__agent_limits(agent, desc);
+/* What the agent has in other places, or only for its making. */
+static void phi__agent_leave_out(phi_agent_desc *desc) {
+    desc->system_prompt = desc->workspace = NULL;
+    desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
+    desc->tools = NULL;
+    desc->filters = NULL;
+    desc->tool_count = desc->filter_count = 0;
+    desc->profile = NULL;
+    desc->provider = NULL;
+    desc->store = NULL;
+    desc->policy = NULL;
+    memset(&desc->token_counter, 0, sizeof desc->token_counter);
+    memset(&desc->parent, 0, sizeof desc->parent);
+    memset(&desc->budget, 0, sizeof desc->budget);
+    memset(&desc->format, 0, sizeof desc->format);
+}
+
+static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc *desc = &agent->desc;
+    *desc = *given;
+    phi__agent_leave_out(desc);
+    desc->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
+    desc->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
+    if (!desc->has_temperature) desc->temperature = 0;
+    phi__agent_retry(&desc->retry);
+    desc->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
+    desc->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
+    desc->doom_warn_after = phi__agent_or(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
+    desc->doom_stop_after = phi__agent_or(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
+    phi__agent_limits(desc);
+    agent->budget.limits = given->budget;
+    agent->line.segment_given = given->config_id != NULL;
 }
 
 static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
@@ -51078,17 +51124,19 @@ static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *give
     provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
     if (provider == NULL) return false;
     *provider = *given;
-    agent->own_provider = provider;
+    agent->desc.provider = provider;
     return phi__agent_copy_text(agent, &provider->protocol);
 }
 
 static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
-    size_t bytes = phi__mul(desc->filter_count, sizeof *agent->filters);
+    size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
+    phi_filter *filters;
     if (desc->filter_count == 0) return true;
-    agent->filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
-    if (agent->filters == NULL) return false;
-    memcpy(agent->filters, desc->filters, bytes);
-    agent->filter_count = desc->filter_count;
+    filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
+    if (filters == NULL) return false;
+    memcpy(filters, desc->filters, bytes);
+    agent->desc.filters = filters;
+    agent->desc.filter_count = desc->filter_count;
     return true;
 }
 
@@ -51099,10 +51147,10 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
     return phi__agent_take_provider(agent, desc->provider) &&
            phi__agent_take_model(agent, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
-                             agent->tool_timeout_ms) &&
+                             agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
            phi__agent_copy_profile(agent, given->profile) &&
-           phi__agent_copy_text(agent, &agent->compaction.focus_message) &&
+           phi__agent_copy_text(agent, &agent->desc.compaction.focus_message) &&
            phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
@@ -51118,13 +51166,13 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
     agent->memory.parent = &rt->memory;
-    agent->memory_limit = desc->memory_limit_bytes;
-    agent->at_memory_limit = desc->at_memory_limit;
+    agent->desc.memory_limit_bytes = desc->memory_limit_bytes;
+    agent->desc.at_memory_limit = desc->at_memory_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi__toolset_init(&agent->toolset, &agent->memory);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
-    phi__log_limit(&agent->own.log, agent->memory_limit);
+    phi__log_limit(&agent->own.log, agent->desc.memory_limit_bytes);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;
@@ -51179,8 +51227,8 @@ static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at 
 
 /* Tokens of the prompt stay 0 where they are not given: what they are estimated at changes. */
 static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
-    phi_compaction_config given = agent->compaction, c;
-    if (given.max_context_tokens == 0) given.max_context_tokens = agent->model.context_window;
+    phi_compaction_config given = agent->desc.compaction, c;
+    if (given.max_context_tokens == 0) given.max_context_tokens = agent->desc.model.context_window;
     c = phi__compact_config(&given);
     c.system_prompt_tokens = given.system_prompt_tokens;
     return c;
@@ -51190,65 +51238,30 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     const phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    memset(out, 0, sizeof *out);
-    out->model = agent->model;
+    *out = agent->desc;
+    out->profile = NULL;
     out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.count;
-    out->tool_mode = agent->tool_mode;
-    out->tool_batch = agent->tool_batch;
-    out->tool_timeout_ms = agent->tool_timeout_ms;
-    out->tool_choice = agent->tool_choice;
-    out->thinking = agent->thinking;
-    out->max_tokens = agent->max_tokens;
-    out->has_temperature = agent->temperature >= 0;
-    out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
-    out->cache = agent->cache;
-    out->format = agent->format;
     out->compaction = phi__agent_compaction(agent);
-    out->compactor = agent->compactor;
-    out->provider = agent->own_provider;
-    out->translate_fn = agent->translate_fn;
-    out->capture_requests = agent->capture_requests;
     if (agent->sight != NULL) {
         out->policy = agent->sight->has_policy ? &agent->sight->policy : NULL;
         out->token_counter = agent->sight->counter;
     }
-    out->limits = agent->limits;
     out->budget = agent->budget.limits;
-    out->deadlines = agent->deadlines;
-    out->retry = agent->retry;
     out->agent_id = agent->agent_id.at;
-    out->session_id = agent->session->id.at;
-    out->config_id = agent->segment.at;
+    out->session_id = agent->line.session->id.at;
+    out->config_id = agent->line.segment.at;
     out->workspace = phi__agent_text_or_null(agent->workspace);
-    if (agent->parent != NULL) out->parent = phi__agent_handle(agent->parent);
-    out->first_turn_trigger = agent->first_turn_trigger;
-    out->keep = agent->keep;
-    out->hook_fn = agent->hook_fn;
-    out->hook_points = agent->hook_points;
-    out->decision_timeout_ms = agent->decision_timeout_ms;
-    out->filters = agent->filters;
-    out->filter_count = agent->filter_count;
-    out->steering_mode = agent->steering_mode;
-    out->follow_up_mode = agent->follow_up_mode;
-    out->queue_limit = agent->queue_limit;
-    out->doom_warn_after = agent->doom_warn_after != 0 ? agent->doom_warn_after : PHI_UNLIMITED;
-    out->doom_stop_after = agent->doom_stop_after != 0 ? agent->doom_stop_after : PHI_UNLIMITED;
-    out->memory_limit_bytes = agent->memory_limit;
-    out->at_memory_limit = agent->at_memory_limit;
-    out->event_queue_bytes = agent->event_queue_bytes;
-    out->max_event_bytes = agent->max_event_bytes;
-    out->max_response_bytes = agent->max_response_bytes;
+    if (agent->tree.parent != NULL) out->parent = phi__agent_handle(agent->tree.parent);
     out->store = agent->has_store ? &agent->store : NULL;
     out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
-    out->user_data = agent->user_data;
     return PHI_OK;
 }
 
 PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->profile : NULL;
+    return agent != NULL ? agent->desc.profile : NULL;
 }
 
 /* ---- src/agent/agent_store.c ---- */
@@ -51273,7 +51286,7 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     size_t i;
     for (i = 0; i < thread->log.held; i++)
         loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
-    if (loops > agent->loops) agent->loops = loops;
+    if (loops > agent->line.loops) agent->line.loops = loops;
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
@@ -51290,10 +51303,10 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
-    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->session);
+    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->line.session);
     if (done && !logged && !given_session && anew) {
         phi__agent_random_id(agent, made);
-        done = phi__session_renew(sessions, &agent->session, phi_str_of(made));
+        done = phi__session_renew(sessions, &agent->line.session, phi_str_of(made));
     }
     if (!done) {
         phi__session_drop(sessions, taken);
@@ -51301,13 +51314,13 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
         return false;
     }
     if (taken != NULL) {
-        phi__session_drop(sessions, agent->session);
-        agent->session = taken;
+        phi__session_drop(sessions, agent->line.session);
+        agent->line.session = taken;
     }
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
-    if (phi__session_number(agent->session, last_loop_id, &segment) > 0)
-        agent->last_loop_id = last_loop_id;
+    phi__agent_disown(agent, &agent->line.last_loop_id);
+    agent->line.last_active_us = 0;
+    if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
+        agent->line.last_loop_id = last_loop_id;
     else
         phi__agent_disown(agent, &last_loop_id);
     return true;
@@ -51474,30 +51487,30 @@ static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
         if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
             !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
             return false;
-    agent->model.headers = headers;
+    agent->desc.model.headers = headers;
     return true;
 }
 
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     const char *named = model->provider != NULL ? model->provider : model->protocol;
-    agent->model = *model;
+    agent->desc.model = *model;
     named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
-    agent->provider = agent->own_provider;
+    agent->provider = agent->desc.provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
     agent->codec = agent->provider != NULL
                        ? phi__provider_codec()
                        : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
-    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
-    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
-    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
-           phi__agent_text(agent, model->id, &agent->model.id) &&
+    if (agent->desc.model.context_window == 0) agent->desc.model.context_window = PHI__AGENT_WINDOW;
+    if (agent->desc.model.max_tokens == 0) agent->desc.model.max_tokens = PHI__AGENT_MAX_TOKENS;
+    return phi__agent_text(agent, model->protocol, &agent->desc.model.protocol) &&
+           phi__agent_text(agent, model->id, &agent->desc.model.id) &&
            phi__agent_text(agent, model->name != NULL ? model->name : model->id,
-                           &agent->model.name) &&
-           phi__agent_text(agent, named, &agent->model.provider) &&
-           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
+                           &agent->desc.model.name) &&
+           phi__agent_text(agent, named, &agent->desc.model.provider) &&
+           phi__agent_text(agent, model->base_url, &agent->desc.model.base_url) &&
            (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
+            phi__agent_text(agent, model->api_key, &agent->desc.model.api_key)) &&
            phi__agent_headers(agent, model);
 }
 
@@ -51507,18 +51520,18 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     const char *p;
     bool done;
     if (config_id != NULL)
-        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
+        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->line.segment);
     phi__buf_init(&segment, &agent->memory);
-    phi__buf_text(&segment, agent->model.provider);
+    phi__buf_text(&segment, agent->desc.model.provider);
     phi__buf_char(&segment, '.');
-    for (p = agent->model.id; *p != '\0'; p++) {
+    for (p = agent->desc.model.id; *p != '\0'; p++) {
         bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
                      (*p >= 'A' && *p <= 'Z') || *p == '-';
         phi__buf_char(&segment, plain ? *p : '-');
     }
-    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
     done = !segment.failed &&
-           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
+           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->line.segment);
     phi__buf_free(&segment);
     return done;
 }
@@ -51542,7 +51555,7 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format)
     agent->format_name = name;
     taken.schema = schema.at;
     taken.name = name.at;
-    agent->format = taken;
+    agent->desc.format = taken;
     return true;
 }
 
@@ -51582,9 +51595,9 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
     phi__agent *agent = rt->bare_over, *next;
     int looks = PHI__BARE_LOOKS;
     for (; agent != NULL && looks > 0; agent = next) {
-        next = agent->next_over;
-        if (agent->oldest == NULL) phi__bare_drop(agent); /* what came after its end */
-        if (agent->oldest == NULL)
+        next = agent->bare.next;
+        if (!phi__events_any(agent)) phi__bare_drop(agent); /* what came after its end */
+        if (!phi__events_any(agent))
             phi__agent_doom(agent);
         else
             looks--;
@@ -51620,7 +51633,7 @@ static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
 static void phi__bare_leave(phi_thread *thread) {
     phi__agent *agent = thread->rt->bare_over, *next;
     for (; agent != NULL; agent = next) {
-        next = agent->next_over;
+        next = agent->bare.next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
@@ -51704,7 +51717,7 @@ static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
                                  : PHI_CONTINUATION_DEFAULT;
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
-    agent->bare = true;
+    phi__bare_make(agent);
     status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",
@@ -52049,23 +52062,24 @@ static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) 
 static void phi__ej_snapshot(phi__event_writer *w) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
     const phi__agent *agent = w->agent;
-    const phi_model *model = &agent->model;
-    size_t level = (size_t)agent->thinking;
+    const phi_model *model = &agent->desc.model;
+    size_t level = (size_t)agent->desc.thinking;
     phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
     phi__buf_char(&w->out, '{');
     phi__ej_str(w, "model", phi_str_of(model->id));
     phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_str(w, "config_id", agent->segment);
+    phi__ej_str(w, "config_id", agent->line.segment);
     phi__ej_str(w, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_url(w, "base_url", model->base_url);
     phi__ej_bool(w, "reasoning", model->reasoning);
     phi__ej_u64(w, "context_window", model->context_window);
-    phi__ej_u64(w, "max_tokens", agent->max_tokens != 0 ? agent->max_tokens : model->max_tokens);
+    phi__ej_u64(w, "max_tokens",
+                agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
     phi__ej_str(w, "thinking_level", phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->temperature >= 0) {
+    if (agent->desc.has_temperature) {
         phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, agent->temperature);
+        phi__json_put_double(&w->out, agent->desc.temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -52116,7 +52130,7 @@ static void phi__ej_start(phi__event_writer *w) {
         loop = *w->event->loop;
     else if (w->agent != NULL) { /* a run that began without memory */
         loop.agent_id = w->agent->agent_id;
-        loop.session_id = w->agent->session->id;
+        loop.session_id = w->agent->line.session->id;
     }
     phi__ej_str(w, "agent_id", loop.agent_id);
     phi__ej_str(w, "session_id", loop.session_id);
@@ -53345,7 +53359,7 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     *out = agent;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    if (agent->bare)
+    if (phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
     return phi__agent_idle(agent, what);
 }
@@ -53540,10 +53554,10 @@ static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool em
         phi__session_drop(sessions, session);
         return phi__newses_error(agent, what, thread_id, status, words);
     }
-    phi__session_drop(sessions, agent->session);
-    agent->session = session;
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
+    phi__session_drop(sessions, agent->line.session);
+    agent->line.session = session;
+    phi__agent_disown(agent, &agent->line.last_loop_id);
+    agent->line.last_active_us = 0;
     (void)phi__exchange_done(agent, &before, !empty);
     return PHI_OK;
 }
@@ -53553,7 +53567,7 @@ static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const cha
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_idle(agent, what);
-    if (status == PHI_OK && agent->bare)
+    if (status == PHI_OK && phi__bare_is(agent))
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
 }
@@ -53571,8 +53585,8 @@ PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms,
     phi_status status = phi__newses_may(handle, agent, "phi_check_and_rotate");
     uint64_t elapsed;
     if (rotated != NULL) *rotated = false;
-    if (status != PHI_OK || agent->last_active_us == 0) return status;
-    elapsed = phi__io_now_us(handle.rt->io) - agent->last_active_us;
+    if (status != PHI_OK || agent->line.last_active_us == 0) return status;
+    elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
     if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
     status = phi__newses_begin(agent, "phi_check_and_rotate", false);
     if (rotated != NULL) *rotated = status == PHI_OK;
@@ -54404,8 +54418,8 @@ static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usa
 
 static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
     const phi__budget *budget = &agent->budget;
-    phi__snap_usage(out, "all", &agent->usage, agent->cost);
-    phi__snap_usage(out, "last_run", &agent->run_usage, agent->run_cost);
+    phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__json_put_key(out, PHI__LIT("budget"));
     phi__buf_char(out, '{');
     phi__snap_u64(out, "max_tokens", budget->limits.max_tokens);
@@ -54442,19 +54456,20 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__buf_char(out, '{');
     phi__snap_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
     phi__snap_str(out, "agent_id", agent->agent_id);
-    phi__snap_str(out, "session_id", agent->session->id);
-    phi__snap_str(out, "config_id", agent->segment);
-    phi__snap_str(out, "last_loop_id", agent->last_loop_id);
-    phi__snap_u64(out, "loops", agent->loops);
-    phi__snap_u64(out, "compacted_tokens", agent->compacted_tokens);
-    phi__snap_u64(out, "session_loops", phi__session_count_so_far(agent->session, agent->segment));
+    phi__snap_str(out, "session_id", agent->line.session->id);
+    phi__snap_str(out, "config_id", agent->line.segment);
+    phi__snap_str(out, "last_loop_id", agent->line.last_loop_id);
+    phi__snap_u64(out, "loops", agent->line.loops);
+    phi__snap_u64(out, "compacted_tokens", agent->compacted.tokens);
+    phi__snap_u64(out, "session_loops",
+                  phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
-    phi__freeze_inputs(out, &agent->steering, scratch);
+    phi__freeze_inputs(out, &agent->queues.steering, scratch);
     phi__json_put_key(out, PHI__LIT("follow_ups"));
-    phi__freeze_inputs(out, &agent->follow_ups, scratch);
+    phi__freeze_inputs(out, &agent->queues.follow_ups, scratch);
     phi__json_put_key(out, PHI__LIT("injected"));
-    phi__freeze_inputs(out, &agent->injected, scratch);
+    phi__freeze_inputs(out, &agent->queues.injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
     phi__run_freeze(out, agent, scratch);
     phi__put_off_freeze(out, agent, scratch);
@@ -54497,10 +54512,10 @@ static double phi__snap_get_double(const phi_json *node, const char *path) {
 
 static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
     phi__budget *budget = &agent->budget;
-    agent->usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
-    agent->cost = phi__snap_get_double(root, "all.cost");
-    agent->run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
-    agent->run_cost = phi__snap_get_double(root, "last_run.cost");
+    agent->spent.usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
+    agent->spent.cost = phi__snap_get_double(root, "all.cost");
+    agent->spent.run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
+    agent->spent.run_cost = phi__snap_get_double(root, "last_run.cost");
     budget->limits.max_tokens = phi__snap_get_u64(root, "budget.max_tokens");
     budget->limits.max_requests = phi__snap_get_u64(root, "budget.max_requests");
     budget->limits.max_cost = phi__snap_get_double(root, "budget.max_cost");
@@ -54517,11 +54532,13 @@ static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines
 }
 
 static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
-    phi_status status = phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->steering);
+    phi_status status =
+        phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->follow_ups);
+        status =
+            phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->queues.follow_ups);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->injected);
+        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
     return status;
 }
 
@@ -54538,15 +54555,16 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
-    agent->compacted_tokens = phi__snap_get_u64(root, "compacted_tokens");
-    agent->loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
-    if (!phi__session_go_on(&agent->rt->sessions, agent->session, agent->segment,
+    agent->compacted.tokens = phi__snap_get_u64(root, "compacted_tokens");
+    agent->line.loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
+    if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__snap_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
-    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->last_loop_id)) return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->line.last_loop_id))
+        return PHI_NO_MEMORY;
     status = phi__snap_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
-        agent->last_active_us = phi__io_now_us(agent->rt->io);
+        agent->line.last_active_us = phi__io_now_us(agent->rt->io);
         status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__put_off_thaw(agent, phi_json_get(root, "put_off")) : status;
@@ -54809,7 +54827,7 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
 }
 
 static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(phi__agent_counter(writer->parent), text) / 2 > s->max_tokens;
+    return phi_tokens_of_text(phi__agent_counter(writer->tree.parent), text) / 2 > s->max_tokens;
 }
 
 /* What the spans come to, in the form of phi's own plan. */
@@ -54828,9 +54846,9 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
     s->spans[s->into].messages = &s->message;
     s->spans[s->into].message_count = 1;
     s->spans[s->into].summary = true;
-    s->written.model = writer->model.id;
-    s->written.usage = writer->usage;
-    s->written.cost = writer->cost;
+    s->written.model = writer->desc.model.id;
+    s->written.usage = writer->spent.usage;
+    s->written.cost = writer->spent.cost;
     return true;
 }
 
@@ -54846,7 +54864,7 @@ static void phi__summary_tell(phi__agent *agent, phi_status status, phi_str word
 
 /* Nobody else would look at it: it is applied, or what went wrong is told, and its writer goes. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
-    phi__agent *agent = writer->parent;
+    phi__agent *agent = writer->tree.parent;
     phi_rewrite rewrite;
     phi_status status = s->status;
     memset(&rewrite, 0, sizeof rewrite);
@@ -54871,7 +54889,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
                               bool stopping) {
-    phi__summary *s = (phi__summary *)writer->hidden;
+    phi__summary *s = (phi__summary *)writer->tree.hidden;
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
@@ -54919,23 +54937,23 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
                                          uint32_t max_tokens) {
     phi_agent_desc d;
     memset(&d, 0, sizeof d);
-    d.model = desc->model != NULL ? *desc->model : agent->model;
-    d.provider = desc->model == NULL ? agent->own_provider : NULL;
+    d.model = desc->model != NULL ? *desc->model : agent->desc.model;
+    d.provider = desc->model == NULL ? agent->desc.provider : NULL;
     d.max_tokens = max_tokens;
     d.cache.mode = PHI_CACHE_DISABLED; /* no prompt is like the one before */
     d.compaction.disable = true;
     d.limits.max_turns = 1;
-    d.deadlines = agent->deadlines;
-    d.retry = agent->retry;
+    d.deadlines = agent->desc.deadlines;
+    d.retry = agent->desc.retry;
     d.parent = phi__agent_handle(agent);
-    d.hook_fn = agent->hook_fn; /* the key may be the host's to give */
-    d.hook_points = agent->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
-    d.decision_timeout_ms = agent->decision_timeout_ms;
-    d.memory_limit_bytes = agent->memory_limit;
+    d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
+    d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
+    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
-    d.max_event_bytes = agent->max_event_bytes;
-    d.max_response_bytes = agent->max_response_bytes;
-    d.user_data = agent->user_data;
+    d.max_event_bytes = agent->desc.max_event_bytes;
+    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.user_data = agent->desc.user_data;
     return d;
 }
 
@@ -54964,9 +54982,9 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
         (void)phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     phi__buf_free(&text);
     if (writer == NULL) return agent->rt->error;
-    writer->hidden_fn = phi__summary_over;
+    writer->tree.hidden_fn = phi__summary_over;
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
-    writer->hidden = s;
+    writer->tree.hidden = s;
     if (s == NULL) {
         (void)phi_agent_free(phi__agent_handle(writer));
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
@@ -54974,7 +54992,8 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s->status = PHI_BUSY;
     s->posts_from = phi__posts_next(agent->rt);
     s->max_tokens = max_tokens;
-    s->chunk_bytes = phi__summary_chunk_bytes(desc->chunk_tokens, writer->model.context_window);
+    s->chunk_bytes =
+        phi__summary_chunk_bytes(desc->chunk_tokens, writer->desc.model.context_window);
     *out = writer;
     return PHI_OK;
 }
@@ -55047,7 +55066,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         status = phi__summary_new(agent, desc != NULL ? desc : &defaults,
                                   request->config.focus_message, &writer);
     if (status == PHI_OK) {
-        s = (phi__summary *)writer->hidden;
+        s = (phi__summary *)writer->tree.hidden;
         status = phi__summary_plan(writer, s, request);
         if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
@@ -55063,7 +55082,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
 
 static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out) {
     phi__agent *writer = phi__agent_find(((phi__summary_job *)job)->writer);
-    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->hidden : NULL;
+    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.hidden : NULL;
     (void)user_data;
     if (s == NULL) return PHI_REFUSED;
     out->spans = s->spans;
@@ -55082,9 +55101,9 @@ static void phi__summary_end(void *user_data, void *opaque) {
 /* ---- on request ---- */
 
 static bool phi__summary_going_on(const phi__agent *agent) {
-    const phi__agent *child = agent->first_child;
-    for (; child != NULL; child = child->next_child)
-        if (child->hidden_fn != NULL && ((const phi__summary *)child->hidden)->asked_for)
+    const phi__agent *child = agent->tree.first_child;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.hidden_fn != NULL && ((const phi__summary *)child->tree.hidden)->asked_for)
             return true;
     return false;
 }
@@ -55092,7 +55111,7 @@ static bool phi__summary_going_on(const phi__agent *agent) {
 /* The view, and one span over it. */
 static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint64_t from,
                                      uint64_t to) {
-    phi__summary *s = (phi__summary *)writer->hidden;
+    phi__summary *s = (phi__summary *)writer->tree.hidden;
     const phi_view_item *items = NULL;
     size_t count = 0;
     phi_status status =
@@ -55152,19 +55171,20 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     memset(&desc, 0, sizeof desc);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
-    if (agent->bare)
+    if (phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
     status = phi__summary_check(agent, from_seq, to_seq);
-    if (agent->compactor.start == phi__summary_start && agent->compactor.user_data != NULL)
-        desc = *(const phi_summary_desc *)agent->compactor.user_data;
+    if (agent->desc.compactor.start == phi__summary_start &&
+        agent->desc.compactor.user_data != NULL)
+        desc = *(const phi_summary_desc *)agent->desc.compactor.user_data;
     if (status == PHI_OK)
-        status = phi__summary_new(agent, &desc, agent->compaction.focus_message, &writer);
+        status = phi__summary_new(agent, &desc, agent->desc.compaction.focus_message, &writer);
     if (writer == NULL) return status;
     status = phi__summary_range(agent, writer, from_seq, to_seq);
     if (status == PHI_OK)
-        status = phi__summary_next(writer, (phi__summary *)writer->hidden, phi__str("", 0));
+        status = phi__summary_next(writer, (phi__summary *)writer->tree.hidden, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
     (void)phi_agent_free(phi__agent_handle(writer));
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")

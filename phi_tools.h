@@ -62,10 +62,10 @@
 #if PHI__PUB_PERSIST != 0xb9fee8c6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xf46453ea
+#if PHI__PUB_LOOP != 0x80b3aec7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xd2f232f2
+#if PHI__PUB_AGENT != 0xbd07feb0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x25990006

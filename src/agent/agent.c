@@ -4,28 +4,22 @@
 
 /* ---- beginning a run ---- */
 
-static bool phi__agent_reserve_free(const phi__agent *agent) {
-    size_t i;
-    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++)
-        if (agent->reserve[i].in_use) return false;
-    return true;
-}
-
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "%s: the runtime is closing", what);
-    if (agent->bare)
+    if (phi__bare_is(agent))
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
-    if (!phi__agent_reserve_free(agent))
+    if (!phi__events_reserve_free(agent))
         return phi__error(rt, PHI_BUSY, "%s: the last run's events were not popped", what);
     return PHI_OK;
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
     return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
-                      agent->refused != NULL ? agent->refused->message.at : "out of memory");
+                      agent->room.refused != NULL ? agent->room.refused->message.at
+                                                  : "out of memory");
 }
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,
@@ -277,25 +271,25 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     phi_status status;
     if (model == NULL) return PHI_BAD_ARG;
     status = phi__agent_may_change(handle, agent, "phi_agent_set_model");
-    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->own_provider, model);
+    if (status == PHI_OK) status = phi__agent_check_model(handle.rt, agent->desc.provider, model);
     if (status != PHI_OK) return status;
-    rules = phi__agent_rules(handle.rt, agent->own_provider, model, true);
+    rules = phi__agent_rules(handle.rt, agent->desc.provider, model, true);
     status = phi__agent_check_names(handle.rt, &rules, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     agent->caching.known = false;
     if (phi__agent_take_model(agent, model) &&
-        phi__agent_take_segment(agent, agent->segment_given ? before.segment.at : NULL)) {
+        phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
         return PHI_OK;
     }
     phi_arena_free(&agent->model_arena);
     agent->model_arena = before.model_arena;
-    agent->model = before.model;
+    agent->desc.model = before.desc.model;
     agent->codec = before.codec;
     agent->provider = before.provider;
-    agent->segment = before.segment;
+    agent->line.segment = before.line.segment;
     return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
 
@@ -306,7 +300,7 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
     agent->caching.known = false;
-    return phi__toolset_take(&agent->toolset, tools, count, agent->tool_timeout_ms)
+    return phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
 }
@@ -342,8 +336,8 @@ PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_aft
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    agent->doom_warn_after = warn_after != PHI_UNLIMITED ? warn_after : 0;
-    agent->doom_stop_after = stop_after != PHI_UNLIMITED ? stop_after : 0;
+    agent->desc.doom_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
+    agent->desc.doom_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
     return PHI_OK;
 }
 
@@ -357,15 +351,15 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
     char made[PHI__UUID_SIZE];
     phi__agent_random_id(agent, made);
     if (agent->thread->journal == NULL)
-        return phi__session_renew(sessions, &agent->session, phi_str_of(made)) ? PHI_OK
-                                                                               : PHI_NO_MEMORY;
+        return phi__session_renew(sessions, &agent->line.session, phi_str_of(made)) ? PHI_OK
+                                                                                    : PHI_NO_MEMORY;
     session = phi__session_take(sessions, phi_str_of(made));
     if (session == NULL || phi_thread_fresh(agent->thread) != PHI_OK) {
         phi__session_drop(sessions, session);
         return PHI_NO_MEMORY;
     }
-    phi__session_drop(sessions, agent->session);
-    agent->session = session;
+    phi__session_drop(sessions, agent->line.session);
+    agent->line.session = session;
     return PHI_OK;
 }
 
@@ -373,15 +367,15 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     phi__thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
-    if (agent != NULL && agent->bare)
+    if (agent != NULL && phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
-    phi__inputs_free(agent, &agent->steering);
-    phi__inputs_free(agent, &agent->follow_ups);
+    phi__agent_disown(agent, &agent->line.last_loop_id);
+    agent->line.last_active_us = 0;
+    phi__inputs_free(agent, &agent->queues.steering);
+    phi__inputs_free(agent, &agent->queues.follow_ups);
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;
@@ -397,17 +391,18 @@ PHI_API phi_str phi_agent_id(phi_agent handle) {
 
 PHI_API phi_str phi_agent_session_id(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->session->id : phi__str("", 0);
+    return agent != NULL ? agent->line.session->id : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_model_id(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? phi_str_of(agent->model.id) : phi__str("", 0);
+    return agent != NULL ? phi_str_of(agent->desc.model.id) : phi__str("", 0);
 }
 
 PHI_API phi_str phi_agent_last_loop_id(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && agent->last_loop_id.at != NULL ? agent->last_loop_id : phi__str("", 0);
+    return agent != NULL && agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id
+                                                                : phi__str("", 0);
 }
 
 /* ---- public: usage ---- */
@@ -420,22 +415,22 @@ static phi_usage phi__agent_no_usage(void) {
 
 PHI_API phi_usage phi_agent_usage(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->usage : phi__agent_no_usage();
+    return agent != NULL ? agent->spent.usage : phi__agent_no_usage();
 }
 
 PHI_API phi_usage phi_agent_run_usage(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->run_usage : phi__agent_no_usage();
+    return agent != NULL ? agent->spent.run_usage : phi__agent_no_usage();
 }
 
 PHI_API double phi_agent_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->cost : 0.0;
+    return agent != NULL ? agent->spent.cost : 0.0;
 }
 
 PHI_API double phi_agent_run_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->run_cost : 0.0;
+    return agent != NULL ? agent->spent.run_cost : 0.0;
 }
 
 PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {

@@ -217,10 +217,10 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count) {
-    phi__tool_rules rules = phi__agent_rules(agent->rt, agent->own_provider, &agent->model,
+    phi__tool_rules rules = phi__agent_rules(agent->rt, agent->desc.provider, &agent->desc.model,
                                              phi__hook_wants(agent, PHI_HOOK_BEFORE_TOOL));
     phi_status status = phi__agent_check_tools(agent->rt, &rules, tools, count);
-    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->format, tools, count)
+    return status == PHI_OK ? phi__agent_check_format(agent->rt, &agent->desc.format, tools, count)
                             : status;
 }
 

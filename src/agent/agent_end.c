@@ -7,31 +7,32 @@
 /* ---- the tree ---- */
 
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
-    child->parent = parent;
+    child->tree.parent = parent;
     if (parent == NULL) return;
-    child->prev_child = NULL;
-    child->next_child = parent->first_child;
-    if (parent->first_child != NULL) parent->first_child->prev_child = child;
-    parent->first_child = child;
+    child->tree.prev_child = NULL;
+    child->tree.next_child = parent->tree.first_child;
+    if (parent->tree.first_child != NULL) parent->tree.first_child->tree.prev_child = child;
+    parent->tree.first_child = child;
 }
 
 /* Leaves the tree; those below belong to what is above. What they have reserved stays reserved
    there. */
 static void phi__agent_leave_tree(phi__agent *agent) {
-    phi__agent *parent = agent->parent, *child;
+    phi__agent *parent = agent->tree.parent, *child;
     if (parent != NULL) {
-        if (agent->prev_child != NULL)
-            agent->prev_child->next_child = agent->next_child;
+        if (agent->tree.prev_child != NULL)
+            agent->tree.prev_child->tree.next_child = agent->tree.next_child;
         else
-            parent->first_child = agent->next_child;
-        if (agent->next_child != NULL) agent->next_child->prev_child = agent->prev_child;
+            parent->tree.first_child = agent->tree.next_child;
+        if (agent->tree.next_child != NULL)
+            agent->tree.next_child->tree.prev_child = agent->tree.prev_child;
     }
-    while ((child = agent->first_child) != NULL) {
-        agent->first_child = child->next_child;
-        child->next_child = child->prev_child = NULL;
+    while ((child = agent->tree.first_child) != NULL) {
+        agent->tree.first_child = child->tree.next_child;
+        child->tree.next_child = child->tree.prev_child = NULL;
         phi__agent_adopt(parent, child);
     }
-    agent->parent = agent->next_child = agent->prev_child = NULL;
+    agent->tree.parent = agent->tree.next_child = agent->tree.prev_child = NULL;
 }
 
 /* ---- its memory ---- */
@@ -43,16 +44,16 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__put_off_forget(agent);
     phi__compactor_forget(agent);
     phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
-    phi__inputs_free(agent, &agent->steering);
-    phi__inputs_free(agent, &agent->follow_ups);
-    phi__inputs_free(agent, &agent->injected);
+    phi__inputs_free(agent, &agent->queues.steering);
+    phi__inputs_free(agent, &agent->queues.follow_ups);
+    phi__inputs_free(agent, &agent->queues.injected);
     phi__thread_free(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);
     phi_arena_free(&agent->arena);
-    phi__session_drop(&rt->sessions, agent->session);
+    phi__session_drop(&rt->sessions, agent->line.session);
     phi__agent_disown(agent, &agent->agent_id);
-    phi__agent_disown(agent, &agent->last_loop_id);
+    phi__agent_disown(agent, &agent->line.last_loop_id);
     phi__agent_disown(agent, &agent->system_prompt);
     phi__agent_disown(agent, &agent->format_schema);
     phi__agent_disown(agent, &agent->format_name);
@@ -80,17 +81,17 @@ PHI__FN void phi__step_end(phi_runtime *rt) {
 static void phi__agent_cancel_children(phi__agent *agent) {
     phi__agent *child;
     if (agent->rt->closing) return; /* all runs have been cancelled, or go at once */
-    for (child = agent->first_child; child != NULL; child = child->next_child)
+    for (child = agent->tree.first_child; child != NULL; child = child->tree.next_child)
         phi__run_cancel_tree(child, false);
 }
 
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
-    phi__agent *child = agent->first_child;
+    phi__agent *child = agent->tree.first_child;
     while (child != NULL) {
-        phi__agent *next = child->next_child;
-        if (child->hidden_fn != NULL) { /* which may call the host: look anew */
+        phi__agent *next = child->tree.next_child;
+        if (child->tree.hidden_fn != NULL) { /* which may call the host: look anew */
             phi__agent_drop(child);
-            next = agent->first_child;
+            next = agent->tree.first_child;
         }
         child = next;
     }

@@ -41,20 +41,16 @@ PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given) {
     return limits;
 }
 
-static void phi__agent_limits(phi__agent *agent, const phi_agent_desc *desc) {
-    phi_deadlines *deadlines = &agent->deadlines;
-    agent->limits = phi__agent_limits_of(&desc->limits);
-    *deadlines = desc->deadlines;
+static void phi__agent_limits(phi_agent_desc *desc) {
+    phi_deadlines *deadlines = &desc->deadlines;
+    desc->limits = phi__agent_limits_of(&desc->limits);
     deadlines->connect_ms = phi__agent_or(deadlines->connect_ms, PHI__AGENT_CONNECT_MS);
     deadlines->first_event_ms = phi__agent_or(deadlines->first_event_ms, PHI__AGENT_FIRST_EVENT_MS);
     deadlines->idle_ms = phi__agent_or(deadlines->idle_ms, PHI__AGENT_IDLE_MS);
     deadlines->total_ms = phi__agent_or(deadlines->total_ms, PHI_UNLIMITED);
-    agent->event_queue_bytes =
-        desc->event_queue_bytes != 0 ? desc->event_queue_bytes : (size_t)PHI__AGENT_QUEUE_BYTES;
-    agent->max_event_bytes =
-        desc->max_event_bytes != 0 ? desc->max_event_bytes : (size_t)PHI__AGENT_EVENT_BYTES;
-    agent->max_response_bytes = desc->max_response_bytes != 0 ? desc->max_response_bytes
-                                                              : (uint64_t)PHI__AGENT_RESPONSE_BYTES;
+    if (desc->event_queue_bytes == 0) desc->event_queue_bytes = PHI__AGENT_QUEUE_BYTES;
+    if (desc->max_event_bytes == 0) desc->max_event_bytes = PHI__AGENT_EVENT_BYTES;
+    if (desc->max_response_bytes == 0) desc->max_response_bytes = PHI__AGENT_RESPONSE_BYTES;
 }
 
 static void phi__agent_retry(phi_retry *retry) {
@@ -66,11 +62,6 @@ static void phi__agent_retry(phi_retry *retry) {
     if (!(retry->backoff_multiplier > 0)) retry->backoff_multiplier = PHI__AGENT_RETRY_FACTOR;
 }
 
-/* 0 is the default in a desc, and off inside. */
-static uint32_t phi__agent_doom_limit(uint32_t given, uint32_t fallback) {
-    return given == PHI_UNLIMITED ? 0 : phi__agent_or(given, fallback);
-}
-
 static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str session = phi_str_of(desc->session_id);
@@ -79,8 +70,8 @@ static bool phi__agent_ids(phi__agent *agent, const phi_agent_desc *desc) {
         return false;
     phi__agent_random_id(agent, made);
     if (desc->session_id == NULL) session = phi_str_of(made);
-    agent->session = phi__session_take(&agent->rt->sessions, session);
-    return agent->session != NULL;
+    agent->line.session = phi__session_take(&agent->rt->sessions, session);
+    return agent->line.session != NULL;
 }
 
 /* ---- profiles ---- */
@@ -111,7 +102,7 @@ static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given)
         if (!phi__agent_copy_text(agent, &skills[i])) return false;
     }
     profile->skills = skills;
-    agent->profile = profile;
+    agent->desc.profile = profile;
     return phi__agent_copy_text(agent, &profile->profile_id) &&
            phi__agent_copy_text(agent, &profile->name) &&
            phi__agent_copy_text(agent, &profile->description) &&
@@ -139,36 +130,39 @@ static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
-static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *desc) {
-    agent->thinking = desc->thinking;
-    agent->tool_mode = desc->tool_mode;
-    agent->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
-    agent->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
-    agent->tool_choice = desc->tool_choice;
-    agent->max_tokens = desc->max_tokens;
-    agent->temperature = desc->has_temperature ? desc->temperature : -1.0;
-    agent->cache = desc->cache;
-    agent->compaction = desc->compaction;
-    agent->compactor = desc->compactor;
-    agent->budget.limits = desc->budget;
-    agent->retry = desc->retry;
-    phi__agent_retry(&agent->retry);
-    agent->hook_fn = desc->hook_fn;
-    agent->hook_points = desc->hook_points;
-    agent->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
-    agent->steering_mode = desc->steering_mode;
-    agent->follow_up_mode = desc->follow_up_mode;
-    agent->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    agent->doom_warn_after = phi__agent_doom_limit(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
-    agent->doom_stop_after = phi__agent_doom_limit(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
-    agent->keep = desc->keep;
-    agent->first_turn_trigger =
-        desc->first_turn_trigger != (phi_trigger)0 ? desc->first_turn_trigger : PHI_TRIGGER_USER;
-    agent->user_data = desc->user_data;
-    agent->translate_fn = desc->translate_fn;
-    agent->capture_requests = desc->capture_requests;
-    agent->segment_given = desc->config_id != NULL;
-    phi__agent_limits(agent, desc);
+/* What the agent has in other places, or only for its making. */
+static void phi__agent_leave_out(phi_agent_desc *desc) {
+    desc->system_prompt = desc->workspace = NULL;
+    desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
+    desc->tools = NULL;
+    desc->filters = NULL;
+    desc->tool_count = desc->filter_count = 0;
+    desc->profile = NULL;
+    desc->provider = NULL;
+    desc->store = NULL;
+    desc->policy = NULL;
+    memset(&desc->token_counter, 0, sizeof desc->token_counter);
+    memset(&desc->parent, 0, sizeof desc->parent);
+    memset(&desc->budget, 0, sizeof desc->budget);
+    memset(&desc->format, 0, sizeof desc->format);
+}
+
+static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *given) {
+    phi_agent_desc *desc = &agent->desc;
+    *desc = *given;
+    phi__agent_leave_out(desc);
+    desc->tool_batch = phi__agent_or(desc->tool_batch, PHI__AGENT_BATCH);
+    desc->tool_timeout_ms = phi__agent_or(desc->tool_timeout_ms, PHI__AGENT_TOOL_MS);
+    if (!desc->has_temperature) desc->temperature = 0;
+    phi__agent_retry(&desc->retry);
+    desc->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
+    desc->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
+    desc->doom_warn_after = phi__agent_or(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
+    desc->doom_stop_after = phi__agent_or(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
+    phi__agent_limits(desc);
+    agent->budget.limits = given->budget;
+    agent->line.segment_given = given->config_id != NULL;
 }
 
 static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *given) {
@@ -177,17 +171,19 @@ static bool phi__agent_take_provider(phi__agent *agent, const phi_provider *give
     provider = (phi_provider *)phi_arena_alloc(&agent->arena, sizeof *provider);
     if (provider == NULL) return false;
     *provider = *given;
-    agent->own_provider = provider;
+    agent->desc.provider = provider;
     return phi__agent_copy_text(agent, &provider->protocol);
 }
 
 static bool phi__agent_take_filters(phi__agent *agent, const phi_agent_desc *desc) {
-    size_t bytes = phi__mul(desc->filter_count, sizeof *agent->filters);
+    size_t bytes = phi__mul(desc->filter_count, sizeof *desc->filters);
+    phi_filter *filters;
     if (desc->filter_count == 0) return true;
-    agent->filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
-    if (agent->filters == NULL) return false;
-    memcpy(agent->filters, desc->filters, bytes);
-    agent->filter_count = desc->filter_count;
+    filters = (phi_filter *)phi_arena_alloc(&agent->arena, bytes);
+    if (filters == NULL) return false;
+    memcpy(filters, desc->filters, bytes);
+    agent->desc.filters = filters;
+    agent->desc.filter_count = desc->filter_count;
     return true;
 }
 
@@ -198,10 +194,10 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
     return phi__agent_take_provider(agent, desc->provider) &&
            phi__agent_take_model(agent, &desc->model) &&
            phi__toolset_take(&agent->toolset, desc->tools, desc->tool_count,
-                             agent->tool_timeout_ms) &&
+                             agent->desc.tool_timeout_ms) &&
            phi__agent_take_format(agent, &desc->format) && phi__agent_take_filters(agent, desc) &&
            phi__agent_copy_profile(agent, given->profile) &&
-           phi__agent_copy_text(agent, &agent->compaction.focus_message) &&
+           phi__agent_copy_text(agent, &agent->desc.compaction.focus_message) &&
            phi__agent_own(agent, desc->system_prompt, &agent->system_prompt) &&
            phi__agent_own(agent, desc->workspace, &agent->workspace) &&
            phi__agent_take_policy(agent, desc->policy, &desc->token_counter) &&
@@ -217,13 +213,13 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
     agent->memory.parent = &rt->memory;
-    agent->memory_limit = desc->memory_limit_bytes;
-    agent->at_memory_limit = desc->at_memory_limit;
+    agent->desc.memory_limit_bytes = desc->memory_limit_bytes;
+    agent->desc.at_memory_limit = desc->at_memory_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi__toolset_init(&agent->toolset, &agent->memory);
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
-    phi__log_limit(&agent->own.log, agent->memory_limit);
+    phi__log_limit(&agent->own.log, agent->desc.memory_limit_bytes);
     agent->own.of_agent = true;
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;
@@ -278,8 +274,8 @@ static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at 
 
 /* Tokens of the prompt stay 0 where they are not given: what they are estimated at changes. */
 static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
-    phi_compaction_config given = agent->compaction, c;
-    if (given.max_context_tokens == 0) given.max_context_tokens = agent->model.context_window;
+    phi_compaction_config given = agent->desc.compaction, c;
+    if (given.max_context_tokens == 0) given.max_context_tokens = agent->desc.model.context_window;
     c = phi__compact_config(&given);
     c.system_prompt_tokens = given.system_prompt_tokens;
     return c;
@@ -289,63 +285,28 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     const phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    memset(out, 0, sizeof *out);
-    out->model = agent->model;
+    *out = agent->desc;
+    out->profile = NULL;
     out->system_prompt = phi__agent_text_or_null(agent->system_prompt);
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.count;
-    out->tool_mode = agent->tool_mode;
-    out->tool_batch = agent->tool_batch;
-    out->tool_timeout_ms = agent->tool_timeout_ms;
-    out->tool_choice = agent->tool_choice;
-    out->thinking = agent->thinking;
-    out->max_tokens = agent->max_tokens;
-    out->has_temperature = agent->temperature >= 0;
-    out->temperature = agent->temperature >= 0 ? agent->temperature : 0;
-    out->cache = agent->cache;
-    out->format = agent->format;
     out->compaction = phi__agent_compaction(agent);
-    out->compactor = agent->compactor;
-    out->provider = agent->own_provider;
-    out->translate_fn = agent->translate_fn;
-    out->capture_requests = agent->capture_requests;
     if (agent->sight != NULL) {
         out->policy = agent->sight->has_policy ? &agent->sight->policy : NULL;
         out->token_counter = agent->sight->counter;
     }
-    out->limits = agent->limits;
     out->budget = agent->budget.limits;
-    out->deadlines = agent->deadlines;
-    out->retry = agent->retry;
     out->agent_id = agent->agent_id.at;
-    out->session_id = agent->session->id.at;
-    out->config_id = agent->segment.at;
+    out->session_id = agent->line.session->id.at;
+    out->config_id = agent->line.segment.at;
     out->workspace = phi__agent_text_or_null(agent->workspace);
-    if (agent->parent != NULL) out->parent = phi__agent_handle(agent->parent);
-    out->first_turn_trigger = agent->first_turn_trigger;
-    out->keep = agent->keep;
-    out->hook_fn = agent->hook_fn;
-    out->hook_points = agent->hook_points;
-    out->decision_timeout_ms = agent->decision_timeout_ms;
-    out->filters = agent->filters;
-    out->filter_count = agent->filter_count;
-    out->steering_mode = agent->steering_mode;
-    out->follow_up_mode = agent->follow_up_mode;
-    out->queue_limit = agent->queue_limit;
-    out->doom_warn_after = agent->doom_warn_after != 0 ? agent->doom_warn_after : PHI_UNLIMITED;
-    out->doom_stop_after = agent->doom_stop_after != 0 ? agent->doom_stop_after : PHI_UNLIMITED;
-    out->memory_limit_bytes = agent->memory_limit;
-    out->at_memory_limit = agent->at_memory_limit;
-    out->event_queue_bytes = agent->event_queue_bytes;
-    out->max_event_bytes = agent->max_event_bytes;
-    out->max_response_bytes = agent->max_response_bytes;
+    if (agent->tree.parent != NULL) out->parent = phi__agent_handle(agent->tree.parent);
     out->store = agent->has_store ? &agent->store : NULL;
     out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
-    out->user_data = agent->user_data;
     return PHI_OK;
 }
 
 PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL ? agent->profile : NULL;
+    return agent != NULL ? agent->desc.profile : NULL;
 }

@@ -19,7 +19,7 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     size_t i;
     for (i = 0; i < thread->log.held; i++)
         loops += thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START;
-    if (loops > agent->loops) agent->loops = loops;
+    if (loops > agent->line.loops) agent->line.loops = loops;
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
@@ -36,10 +36,10 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     bool done = last == NULL || phi__agent_own(agent, last->loop_id.at, &last_loop_id);
     if (done && logged)
         done = (taken = phi__session_take(sessions, last->of.loop->session_id)) != NULL;
-    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->session);
+    if (done) done = phi__kept_counts(agent, taken != NULL ? taken : agent->line.session);
     if (done && !logged && !given_session && anew) {
         phi__agent_random_id(agent, made);
-        done = phi__session_renew(sessions, &agent->session, phi_str_of(made));
+        done = phi__session_renew(sessions, &agent->line.session, phi_str_of(made));
     }
     if (!done) {
         phi__session_drop(sessions, taken);
@@ -47,13 +47,13 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
         return false;
     }
     if (taken != NULL) {
-        phi__session_drop(sessions, agent->session);
-        agent->session = taken;
+        phi__session_drop(sessions, agent->line.session);
+        agent->line.session = taken;
     }
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
-    if (phi__session_number(agent->session, last_loop_id, &segment) > 0)
-        agent->last_loop_id = last_loop_id;
+    phi__agent_disown(agent, &agent->line.last_loop_id);
+    agent->line.last_active_us = 0;
+    if (phi__session_number(agent->line.session, last_loop_id, &segment) > 0)
+        agent->line.last_loop_id = last_loop_id;
     else
         phi__agent_disown(agent, &last_loop_id);
     return true;

@@ -53,30 +53,30 @@ static bool phi__agent_headers(phi__agent *agent, const phi_model *model) {
         if (!phi__agent_text(agent, model->headers[i].name, &headers[i].name) ||
             !phi__agent_text(agent, model->headers[i].value, &headers[i].value))
             return false;
-    agent->model.headers = headers;
+    agent->desc.model.headers = headers;
     return true;
 }
 
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     const char *named = model->provider != NULL ? model->provider : model->protocol;
-    agent->model = *model;
+    agent->desc.model = *model;
     named = phi__message_provider(phi_str_of(named), phi_str_of(model->protocol)).at;
-    agent->provider = agent->own_provider;
+    agent->provider = agent->desc.provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
     agent->codec = agent->provider != NULL
                        ? phi__provider_codec()
                        : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
-    if (agent->model.context_window == 0) agent->model.context_window = PHI__AGENT_WINDOW;
-    if (agent->model.max_tokens == 0) agent->model.max_tokens = PHI__AGENT_MAX_TOKENS;
-    return phi__agent_text(agent, model->protocol, &agent->model.protocol) &&
-           phi__agent_text(agent, model->id, &agent->model.id) &&
+    if (agent->desc.model.context_window == 0) agent->desc.model.context_window = PHI__AGENT_WINDOW;
+    if (agent->desc.model.max_tokens == 0) agent->desc.model.max_tokens = PHI__AGENT_MAX_TOKENS;
+    return phi__agent_text(agent, model->protocol, &agent->desc.model.protocol) &&
+           phi__agent_text(agent, model->id, &agent->desc.model.id) &&
            phi__agent_text(agent, model->name != NULL ? model->name : model->id,
-                           &agent->model.name) &&
-           phi__agent_text(agent, named, &agent->model.provider) &&
-           phi__agent_text(agent, model->base_url, &agent->model.base_url) &&
+                           &agent->desc.model.name) &&
+           phi__agent_text(agent, named, &agent->desc.model.provider) &&
+           phi__agent_text(agent, model->base_url, &agent->desc.model.base_url) &&
            (model->api_key == NULL || model->api_key[0] == '\0' ||
-            phi__agent_text(agent, model->api_key, &agent->model.api_key)) &&
+            phi__agent_text(agent, model->api_key, &agent->desc.model.api_key)) &&
            phi__agent_headers(agent, model);
 }
 
@@ -86,18 +86,18 @@ PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id) {
     const char *p;
     bool done;
     if (config_id != NULL)
-        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->segment);
+        return phi__arena_str(&agent->model_arena, phi_str_of(config_id), &agent->line.segment);
     phi__buf_init(&segment, &agent->memory);
-    phi__buf_text(&segment, agent->model.provider);
+    phi__buf_text(&segment, agent->desc.model.provider);
     phi__buf_char(&segment, '.');
-    for (p = agent->model.id; *p != '\0'; p++) {
+    for (p = agent->desc.model.id; *p != '\0'; p++) {
         bool plain = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
                      (*p >= 'A' && *p <= 'Z') || *p == '-';
         phi__buf_char(&segment, plain ? *p : '-');
     }
-    if (agent->thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
+    if (agent->desc.thinking != PHI_THINKING_OFF) phi__buf_text(&segment, ".thinking");
     done = !segment.failed &&
-           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->segment);
+           phi__arena_str(&agent->model_arena, phi__buf_str(&segment), &agent->line.segment);
     phi__buf_free(&segment);
     return done;
 }
@@ -121,7 +121,7 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format)
     agent->format_name = name;
     taken.schema = schema.at;
     taken.name = name.at;
-    agent->format = taken;
+    agent->desc.format = taken;
     return true;
 }
 

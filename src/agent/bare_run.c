@@ -22,9 +22,9 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
     phi__agent *agent = rt->bare_over, *next;
     int looks = PHI__BARE_LOOKS;
     for (; agent != NULL && looks > 0; agent = next) {
-        next = agent->next_over;
-        if (agent->oldest == NULL) phi__bare_drop(agent); /* what came after its end */
-        if (agent->oldest == NULL)
+        next = agent->bare.next;
+        if (!phi__events_any(agent)) phi__bare_drop(agent); /* what came after its end */
+        if (!phi__events_any(agent))
             phi__agent_doom(agent);
         else
             looks--;
@@ -60,7 +60,7 @@ static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
 static void phi__bare_leave(phi_thread *thread) {
     phi__agent *agent = thread->rt->bare_over, *next;
     for (; agent != NULL; agent = next) {
-        next = agent->next_over;
+        next = agent->bare.next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
@@ -144,7 +144,7 @@ static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
                                  : PHI_CONTINUATION_DEFAULT;
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
-    agent->bare = true;
+    phi__bare_make(agent);
     status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",

@@ -146,23 +146,24 @@ static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) 
 static void phi__ej_snapshot(phi__event_writer *w) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
     const phi__agent *agent = w->agent;
-    const phi_model *model = &agent->model;
-    size_t level = (size_t)agent->thinking;
+    const phi_model *model = &agent->desc.model;
+    size_t level = (size_t)agent->desc.thinking;
     phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
     phi__buf_char(&w->out, '{');
     phi__ej_str(w, "model", phi_str_of(model->id));
     phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_str(w, "config_id", agent->segment);
+    phi__ej_str(w, "config_id", agent->line.segment);
     phi__ej_str(w, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_url(w, "base_url", model->base_url);
     phi__ej_bool(w, "reasoning", model->reasoning);
     phi__ej_u64(w, "context_window", model->context_window);
-    phi__ej_u64(w, "max_tokens", agent->max_tokens != 0 ? agent->max_tokens : model->max_tokens);
+    phi__ej_u64(w, "max_tokens",
+                agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
     phi__ej_str(w, "thinking_level", phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
-    if (agent->temperature >= 0) {
+    if (agent->desc.has_temperature) {
         phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, agent->temperature);
+        phi__json_put_double(&w->out, agent->desc.temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -213,7 +214,7 @@ static void phi__ej_start(phi__event_writer *w) {
         loop = *w->event->loop;
     else if (w->agent != NULL) { /* a run that began without memory */
         loop.agent_id = w->agent->agent_id;
-        loop.session_id = w->agent->session->id;
+        loop.session_id = w->agent->line.session->id;
     }
     phi__ej_str(w, "agent_id", loop.agent_id);
     phi__ej_str(w, "session_id", loop.session_id);

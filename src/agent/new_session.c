@@ -57,10 +57,10 @@ static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool em
         phi__session_drop(sessions, session);
         return phi__newses_error(agent, what, thread_id, status, words);
     }
-    phi__session_drop(sessions, agent->session);
-    agent->session = session;
-    phi__agent_disown(agent, &agent->last_loop_id);
-    agent->last_active_us = 0;
+    phi__session_drop(sessions, agent->line.session);
+    agent->line.session = session;
+    phi__agent_disown(agent, &agent->line.last_loop_id);
+    agent->line.last_active_us = 0;
     (void)phi__exchange_done(agent, &before, !empty);
     return PHI_OK;
 }
@@ -70,7 +70,7 @@ static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const cha
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_idle(agent, what);
-    if (status == PHI_OK && agent->bare)
+    if (status == PHI_OK && phi__bare_is(agent))
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
 }
@@ -88,8 +88,8 @@ PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms,
     phi_status status = phi__newses_may(handle, agent, "phi_check_and_rotate");
     uint64_t elapsed;
     if (rotated != NULL) *rotated = false;
-    if (status != PHI_OK || agent->last_active_us == 0) return status;
-    elapsed = phi__io_now_us(handle.rt->io) - agent->last_active_us;
+    if (status != PHI_OK || agent->line.last_active_us == 0) return status;
+    elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
     if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
     status = phi__newses_begin(agent, "phi_check_and_rotate", false);
     if (rotated != NULL) *rotated = status == PHI_OK;

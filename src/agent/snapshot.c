@@ -38,8 +38,8 @@ static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usa
 
 static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
     const phi__budget *budget = &agent->budget;
-    phi__snap_usage(out, "all", &agent->usage, agent->cost);
-    phi__snap_usage(out, "last_run", &agent->run_usage, agent->run_cost);
+    phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
+    phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
     phi__json_put_key(out, PHI__LIT("budget"));
     phi__buf_char(out, '{');
     phi__snap_u64(out, "max_tokens", budget->limits.max_tokens);
@@ -76,19 +76,20 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__buf_char(out, '{');
     phi__snap_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
     phi__snap_str(out, "agent_id", agent->agent_id);
-    phi__snap_str(out, "session_id", agent->session->id);
-    phi__snap_str(out, "config_id", agent->segment);
-    phi__snap_str(out, "last_loop_id", agent->last_loop_id);
-    phi__snap_u64(out, "loops", agent->loops);
-    phi__snap_u64(out, "compacted_tokens", agent->compacted_tokens);
-    phi__snap_u64(out, "session_loops", phi__session_count_so_far(agent->session, agent->segment));
+    phi__snap_str(out, "session_id", agent->line.session->id);
+    phi__snap_str(out, "config_id", agent->line.segment);
+    phi__snap_str(out, "last_loop_id", agent->line.last_loop_id);
+    phi__snap_u64(out, "loops", agent->line.loops);
+    phi__snap_u64(out, "compacted_tokens", agent->compacted.tokens);
+    phi__snap_u64(out, "session_loops",
+                  phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
-    phi__freeze_inputs(out, &agent->steering, scratch);
+    phi__freeze_inputs(out, &agent->queues.steering, scratch);
     phi__json_put_key(out, PHI__LIT("follow_ups"));
-    phi__freeze_inputs(out, &agent->follow_ups, scratch);
+    phi__freeze_inputs(out, &agent->queues.follow_ups, scratch);
     phi__json_put_key(out, PHI__LIT("injected"));
-    phi__freeze_inputs(out, &agent->injected, scratch);
+    phi__freeze_inputs(out, &agent->queues.injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
     phi__run_freeze(out, agent, scratch);
     phi__put_off_freeze(out, agent, scratch);
@@ -131,10 +132,10 @@ static double phi__snap_get_double(const phi_json *node, const char *path) {
 
 static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
     phi__budget *budget = &agent->budget;
-    agent->usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
-    agent->cost = phi__snap_get_double(root, "all.cost");
-    agent->run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
-    agent->run_cost = phi__snap_get_double(root, "last_run.cost");
+    agent->spent.usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
+    agent->spent.cost = phi__snap_get_double(root, "all.cost");
+    agent->spent.run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
+    agent->spent.run_cost = phi__snap_get_double(root, "last_run.cost");
     budget->limits.max_tokens = phi__snap_get_u64(root, "budget.max_tokens");
     budget->limits.max_requests = phi__snap_get_u64(root, "budget.max_requests");
     budget->limits.max_cost = phi__snap_get_double(root, "budget.max_cost");
@@ -151,11 +152,13 @@ static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines
 }
 
 static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
-    phi_status status = phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->steering);
+    phi_status status =
+        phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->follow_ups);
+        status =
+            phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->queues.follow_ups);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->injected);
+        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
     return status;
 }
 
@@ -172,15 +175,16 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
-    agent->compacted_tokens = phi__snap_get_u64(root, "compacted_tokens");
-    agent->loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
-    if (!phi__session_go_on(&agent->rt->sessions, agent->session, agent->segment,
+    agent->compacted.tokens = phi__snap_get_u64(root, "compacted_tokens");
+    agent->line.loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
+    if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__snap_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
-    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->last_loop_id)) return PHI_NO_MEMORY;
+    if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->line.last_loop_id))
+        return PHI_NO_MEMORY;
     status = phi__snap_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
-        agent->last_active_us = phi__io_now_us(agent->rt->io);
+        agent->line.last_active_us = phi__io_now_us(agent->rt->io);
         status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__put_off_thaw(agent, phi_json_get(root, "put_off")) : status;

@@ -162,7 +162,7 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
 }
 
 static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(phi__agent_counter(writer->parent), text) / 2 > s->max_tokens;
+    return phi_tokens_of_text(phi__agent_counter(writer->tree.parent), text) / 2 > s->max_tokens;
 }
 
 /* What the spans come to, in the form of phi's own plan. */
@@ -181,9 +181,9 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
     s->spans[s->into].messages = &s->message;
     s->spans[s->into].message_count = 1;
     s->spans[s->into].summary = true;
-    s->written.model = writer->model.id;
-    s->written.usage = writer->usage;
-    s->written.cost = writer->cost;
+    s->written.model = writer->desc.model.id;
+    s->written.usage = writer->spent.usage;
+    s->written.cost = writer->spent.cost;
     return true;
 }
 
@@ -199,7 +199,7 @@ static void phi__summary_tell(phi__agent *agent, phi_status status, phi_str word
 
 /* Nobody else would look at it: it is applied, or what went wrong is told, and its writer goes. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
-    phi__agent *agent = writer->parent;
+    phi__agent *agent = writer->tree.parent;
     phi_rewrite rewrite;
     phi_status status = s->status;
     memset(&rewrite, 0, sizeof rewrite);
@@ -224,7 +224,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
                               bool stopping) {
-    phi__summary *s = (phi__summary *)writer->hidden;
+    phi__summary *s = (phi__summary *)writer->tree.hidden;
     phi_str words = phi_str_of(phi_status_text(status)), text = {"", 0};
     if (failure != NULL && failure->message.len > 0) words = failure->message;
     if (status == PHI_OK && !phi__summary_text(writer, &text)) status = PHI_NO_MEMORY;
@@ -272,23 +272,23 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
                                          uint32_t max_tokens) {
     phi_agent_desc d;
     memset(&d, 0, sizeof d);
-    d.model = desc->model != NULL ? *desc->model : agent->model;
-    d.provider = desc->model == NULL ? agent->own_provider : NULL;
+    d.model = desc->model != NULL ? *desc->model : agent->desc.model;
+    d.provider = desc->model == NULL ? agent->desc.provider : NULL;
     d.max_tokens = max_tokens;
     d.cache.mode = PHI_CACHE_DISABLED; /* no prompt is like the one before */
     d.compaction.disable = true;
     d.limits.max_turns = 1;
-    d.deadlines = agent->deadlines;
-    d.retry = agent->retry;
+    d.deadlines = agent->desc.deadlines;
+    d.retry = agent->desc.retry;
     d.parent = phi__agent_handle(agent);
-    d.hook_fn = agent->hook_fn; /* the key may be the host's to give */
-    d.hook_points = agent->hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
-    d.decision_timeout_ms = agent->decision_timeout_ms;
-    d.memory_limit_bytes = agent->memory_limit;
+    d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
+    d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
+    d.decision_timeout_ms = agent->desc.decision_timeout_ms;
+    d.memory_limit_bytes = agent->desc.memory_limit_bytes;
     d.at_memory_limit = PHI_AT_MEMORY_LIMIT_STOP; /* it begins anew with each chunk */
-    d.max_event_bytes = agent->max_event_bytes;
-    d.max_response_bytes = agent->max_response_bytes;
-    d.user_data = agent->user_data;
+    d.max_event_bytes = agent->desc.max_event_bytes;
+    d.max_response_bytes = agent->desc.max_response_bytes;
+    d.user_data = agent->desc.user_data;
     return d;
 }
 
@@ -317,9 +317,9 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
         (void)phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     phi__buf_free(&text);
     if (writer == NULL) return agent->rt->error;
-    writer->hidden_fn = phi__summary_over;
+    writer->tree.hidden_fn = phi__summary_over;
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
-    writer->hidden = s;
+    writer->tree.hidden = s;
     if (s == NULL) {
         (void)phi_agent_free(phi__agent_handle(writer));
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
@@ -327,7 +327,8 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s->status = PHI_BUSY;
     s->posts_from = phi__posts_next(agent->rt);
     s->max_tokens = max_tokens;
-    s->chunk_bytes = phi__summary_chunk_bytes(desc->chunk_tokens, writer->model.context_window);
+    s->chunk_bytes =
+        phi__summary_chunk_bytes(desc->chunk_tokens, writer->desc.model.context_window);
     *out = writer;
     return PHI_OK;
 }
@@ -400,7 +401,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         status = phi__summary_new(agent, desc != NULL ? desc : &defaults,
                                   request->config.focus_message, &writer);
     if (status == PHI_OK) {
-        s = (phi__summary *)writer->hidden;
+        s = (phi__summary *)writer->tree.hidden;
         status = phi__summary_plan(writer, s, request);
         if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
@@ -416,7 +417,7 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
 
 static phi_status phi__summary_poll(void *user_data, void *job, phi_rewrite *out) {
     phi__agent *writer = phi__agent_find(((phi__summary_job *)job)->writer);
-    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->hidden : NULL;
+    const phi__summary *s = writer != NULL ? (const phi__summary *)writer->tree.hidden : NULL;
     (void)user_data;
     if (s == NULL) return PHI_REFUSED;
     out->spans = s->spans;
@@ -435,9 +436,9 @@ static void phi__summary_end(void *user_data, void *opaque) {
 /* ---- on request ---- */
 
 static bool phi__summary_going_on(const phi__agent *agent) {
-    const phi__agent *child = agent->first_child;
-    for (; child != NULL; child = child->next_child)
-        if (child->hidden_fn != NULL && ((const phi__summary *)child->hidden)->asked_for)
+    const phi__agent *child = agent->tree.first_child;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.hidden_fn != NULL && ((const phi__summary *)child->tree.hidden)->asked_for)
             return true;
     return false;
 }
@@ -445,7 +446,7 @@ static bool phi__summary_going_on(const phi__agent *agent) {
 /* The view, and one span over it. */
 static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint64_t from,
                                      uint64_t to) {
-    phi__summary *s = (phi__summary *)writer->hidden;
+    phi__summary *s = (phi__summary *)writer->tree.hidden;
     const phi_view_item *items = NULL;
     size_t count = 0;
     phi_status status =
@@ -505,19 +506,20 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     memset(&desc, 0, sizeof desc);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
-    if (agent->bare)
+    if (phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
     status = phi__summary_check(agent, from_seq, to_seq);
-    if (agent->compactor.start == phi__summary_start && agent->compactor.user_data != NULL)
-        desc = *(const phi_summary_desc *)agent->compactor.user_data;
+    if (agent->desc.compactor.start == phi__summary_start &&
+        agent->desc.compactor.user_data != NULL)
+        desc = *(const phi_summary_desc *)agent->desc.compactor.user_data;
     if (status == PHI_OK)
-        status = phi__summary_new(agent, &desc, agent->compaction.focus_message, &writer);
+        status = phi__summary_new(agent, &desc, agent->desc.compaction.focus_message, &writer);
     if (writer == NULL) return status;
     status = phi__summary_range(agent, writer, from_seq, to_seq);
     if (status == PHI_OK)
-        status = phi__summary_next(writer, (phi__summary *)writer->hidden, phi__str("", 0));
+        status = phi__summary_next(writer, (phi__summary *)writer->tree.hidden, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
     (void)phi_agent_free(phi__agent_handle(writer));
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")

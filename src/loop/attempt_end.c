@@ -66,9 +66,9 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
     if (!phi__answer_room(run->attempt.answer)) return NULL;
     run->attempt.answer->viewed = false;
     message = *phi__answer_message(run->attempt.answer);
-    message.model = phi_str_of(agent->model.id);
-    message.provider = phi_str_of(agent->model.provider);
-    message.protocol = phi_str_of(agent->model.protocol);
+    message.model = phi_str_of(agent->desc.model.id);
+    message.provider = phi_str_of(agent->desc.model.provider);
+    message.protocol = phi_str_of(agent->desc.model.protocol);
     if (failure == NULL && !phi__attempt_unique_ids(run)) return NULL;
     if (failure != NULL) {
         phi__attempt_words(failure, words, sizeof words);
@@ -126,7 +126,7 @@ static uint32_t phi__attempt_most(const phi_retry *retry) {
 }
 
 static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__attempt_most(&run->agent->retry);
+    uint32_t attempts = phi__attempt_most(&run->agent->desc.retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
     phi__attempt_words(failure, words, sizeof words);
@@ -194,10 +194,10 @@ static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was let go of */
-        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->model);
+        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
-                         &run->attempt.answer->assembly, run->agent->max_event_bytes);
+                         &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.told = false;
     }
@@ -220,7 +220,7 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         phi__attempt_wanted(run))
         return phi__attempt_refused(run);
     if (phi__attempt_wanted(run) &&
-        phi__retry_wanted(&run->agent->retry, failure, run->attempt.retries + 1,
+        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
                           phi__attempt_random(run), &run->attempt.delay_ms) &&
         phi__limit_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);

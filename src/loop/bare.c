@@ -4,21 +4,26 @@
    waits for that in a list of its own, so that a step need not look at all agents. */
 #include "loop/loop_in.h"
 
+PHI__FN void phi__bare_make(phi__agent *agent) { agent->bare.is = true; }
+
+PHI__FN bool phi__bare_is(const phi__agent *agent) { return agent->bare.is; }
+
 PHI__FN void phi__bare_drop(phi__agent *agent) {
-    phi__input_drop(agent, &agent->steering, "The run has ended, and no other will follow");
-    phi__input_drop(agent, &agent->follow_ups, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->queues.follow_ups,
+                    "The run has ended, and no other will follow");
 }
 
 PHI__FN void phi__bare_over(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->bare || agent->slot == NULL || agent->bare_over)
+    if (!agent->bare.is || agent->slot == NULL || agent->bare.over)
         return; /* doomed: it goes anyway */
     phi__bare_drop(agent);
-    agent->bare_over = true;
-    agent->next_over = NULL;
-    agent->prev_over = rt->bare_over_last;
+    agent->bare.over = true;
+    agent->bare.next = NULL;
+    agent->bare.prev = rt->bare_over_last;
     if (rt->bare_over_last != NULL)
-        rt->bare_over_last->next_over = agent;
+        rt->bare_over_last->bare.next = agent;
     else
         rt->bare_over = agent;
     rt->bare_over_last = agent;
@@ -26,14 +31,14 @@ PHI__FN void phi__bare_over(phi__agent *agent) {
 
 PHI__FN void phi__bare_forget(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->bare_over) return;
-    agent->bare_over = false;
-    if (agent->prev_over != NULL)
-        agent->prev_over->next_over = agent->next_over;
+    if (!agent->bare.over) return;
+    agent->bare.over = false;
+    if (agent->bare.prev != NULL)
+        agent->bare.prev->bare.next = agent->bare.next;
     else
-        rt->bare_over = agent->next_over;
-    if (agent->next_over != NULL)
-        agent->next_over->prev_over = agent->prev_over;
+        rt->bare_over = agent->bare.next;
+    if (agent->bare.next != NULL)
+        agent->bare.next->bare.prev = agent->bare.prev;
     else
-        rt->bare_over_last = agent->prev_over;
+        rt->bare_over_last = agent->bare.prev;
 }

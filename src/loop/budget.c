@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 PHI__FN bool phi__budget_limited(const phi__agent *agent) {
-    for (; agent != NULL; agent = agent->parent) {
+    for (; agent != NULL; agent = agent->tree.parent) {
         const phi_budget *limits = &agent->budget.limits;
         if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
             return true;
@@ -51,7 +51,7 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
                                  size_t size) {
     phi__agent *agent;
     phi__budget_release(run);
-    for (agent = run->agent; agent != NULL; agent = agent->parent)
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
             phi__pause_of(run, phi__agent_handle(agent));
             return false;
@@ -59,7 +59,7 @@ PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, ch
     run->reserved.tokens = tokens;
     run->reserved.cost = cost;
     run->reserved.requests = 1;
-    for (agent = run->agent; agent != NULL; agent = agent->parent) {
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.reserved_tokens += tokens;
         agent->budget.seen.reserved_cost += cost;
         agent->budget.seen.requests++;
@@ -80,7 +80,7 @@ static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserv
 PHI__FN void phi__budget_release(phi__run *run) {
     phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
-    for (agent = run->agent; agent != NULL; agent = agent->parent)
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
         phi__budget_give_back(&agent->budget.seen, &run->reserved);
     memset(&run->reserved, 0, sizeof run->reserved);
     phi__pause_wake_all(run->agent->rt);
@@ -88,7 +88,7 @@ PHI__FN void phi__budget_release(phi__run *run) {
 
 PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                 uint64_t requests) {
-    for (; agent != NULL; agent = agent->parent) {
+    for (; agent != NULL; agent = agent->tree.parent) {
         agent->budget.seen.tokens = phi__budget_sum(agent->budget.seen.tokens, tokens);
         agent->budget.seen.cost += cost;
         agent->budget.seen.requests += requests;

@@ -71,7 +71,7 @@ PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
     bool same = last->items == 0; /* an empty list is the beginning of all */
     size_t i;
     if (!c->known) {
-        now->model = phi__caching_model(&agent->model);
+        now->model = phi__caching_model(&agent->desc.model);
         now->system = phi__hash(ask->system_prompt, 2);
         now->tools = phi__caching_tools(ask);
         c->known = true;

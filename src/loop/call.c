@@ -91,8 +91,8 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
     size_t n = result->content_count;
     phi_content *content;
     *count = n;
-    if (call->repeats == 0 || !call->started || call->run->agent->doom_warn_after == 0 ||
-        call->repeats < call->run->agent->doom_warn_after)
+    if (call->repeats == 0 || !call->started ||
+        call->repeats < call->run->agent->desc.doom_warn_after)
         return result->content;
     content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (content == NULL) return NULL;

@@ -11,7 +11,7 @@ struct phi__heard {
 
 PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
     phi__heard *heard;
-    if (!run->agent->capture_requests ||
+    if (!run->agent->desc.capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
     heard = (phi__heard *)phi__grow(&run->agent->memory, run->capture.heard, &run->capture.cap,
@@ -125,7 +125,7 @@ static void phi__capture_tools(phi__run *run, phi__buf *out) {
 }
 
 static void phi__capture_format(phi__run *run, phi__buf *out) {
-    const phi_format *format = &run->agent->format;
+    const phi_format *format = &run->agent->desc.format;
     phi__buf_text(out, ",\"response_format\":{\"kind\":");
     switch (format->kind) {
     case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;
@@ -164,7 +164,7 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->capture_requests || run->capture.told > run->turn.index) return true;
+    if (!run->agent->desc.capture_requests || run->capture.told > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);

@@ -9,23 +9,23 @@ PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
 
 /* What the writer of a summary has cost is its agent's, too. */
 static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage, double cost) {
-    phi__agent *agent = writer->parent;
-    if (writer->hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->usage, usage);
-    agent->cost += cost;
+    phi__agent *agent = writer->tree.parent;
+    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->spent.usage, usage);
+    agent->spent.cost += cost;
 }
 
 /* What an attempt has cost, of which the answer may have been thrown away. */
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->model.cost, usage);
+    double cost = phi_cost_of(&agent->desc.model.cost, usage);
     phi_usage_add(&run->spent.usage, usage);
-    phi_usage_add(&agent->usage, usage);
-    phi_usage_add(&agent->run_usage, usage);
+    phi_usage_add(&agent->spent.usage, usage);
+    phi_usage_add(&agent->spent.run_usage, usage);
     phi__caching_answered(agent, usage);
     run->spent.cost += cost;
-    agent->cost += cost;
-    agent->run_cost += cost;
+    agent->spent.cost += cost;
+    agent->spent.run_cost += cost;
     phi__charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
 }

@@ -30,8 +30,9 @@ PHI__FN bool phi__compaction_overflowed(const phi__run *run) {
 
 /* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
-    phi_compaction_config config = agent->compaction;
-    if (config.max_context_tokens == 0) config.max_context_tokens = agent->model.context_window;
+    phi_compaction_config config = agent->desc.compaction;
+    if (config.max_context_tokens == 0)
+        config.max_context_tokens = agent->desc.model.context_window;
     if (config.system_prompt_tokens == 0 && run != NULL)
         config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
     return phi__compact_config(&config);
@@ -99,8 +100,8 @@ PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_token
 static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
     uint64_t tokens = phi__agent_tokens(agent);
-    if (tokens < agent->compacted_tokens) agent->compacted_tokens = 0; /* another history */
-    return agent->compacted_tokens != 0 && (double)(tokens - agent->compacted_tokens) < step;
+    if (tokens < agent->compacted.tokens) agent->compacted.tokens = 0; /* another history */
+    return agent->compacted.tokens != 0 && (double)(tokens - agent->compacted.tokens) < step;
 }
 
 /* Our own plan, where the host has none. */
@@ -109,7 +110,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (run->compacting.plan != NULL) return PHI__RUN_COMPACT;
-    agent->compacted_tokens = phi__agent_tokens(agent);
+    agent->compacted.tokens = phi__agent_tokens(agent);
     phi__run_rewind(run);
     return PHI__RUN_TRANSFORM;
 }
@@ -126,7 +127,7 @@ PHI__FN phi__state phi__run_fit(phi__run *run) {
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_TRANSFORM;
     now = phi__run_context_tokens(run);
     due = due && now > most;
-    if (!due && agent->compacting == NULL) return PHI__RUN_TRANSFORM;
+    if (!due && agent->compacted.job == NULL) return PHI__RUN_TRANSFORM;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
     target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
     switch (phi__compactor_ask(run, &config, target, due, &run->compacting.plan)) {
@@ -234,14 +235,14 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__agent *agent = run->agent;
     phi_compaction *c = run->compacting.told;
     phi__compactor_forget(agent); /* what it is at would not fit any more */
-    if (run->compacting.overflow != NULL && !agent->compaction.disable &&
+    if (run->compacting.overflow != NULL && !agent->desc.compaction.disable &&
         run->compacting.idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
     c->messages_after = agent->thread->fold.count;
-    c->tokens_after = agent->compacted_tokens = phi__agent_tokens(agent);
+    c->tokens_after = agent->compacted.tokens = phi__agent_tokens(agent);
     run->compacting.count++;
     phi__shown_clear(run);
     if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;

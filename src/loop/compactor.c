@@ -14,10 +14,10 @@ typedef struct phi__compactor_job {
 } phi__compactor_job;
 
 PHI__FN void phi__compactor_forget(phi__agent *agent) {
-    phi__compactor_job *job = agent->compacting;
+    phi__compactor_job *job = agent->compacted.job;
     if (job == NULL) return;
-    agent->compacting = NULL;
-    if (job->started) agent->compactor.end(agent->compactor.user_data, job->job);
+    agent->compacted.job = NULL;
+    if (job->started) agent->desc.compactor.end(agent->desc.compactor.user_data, job->job);
     phi_arena_free(&job->arena);
     phi__free(&agent->memory, job, sizeof *job);
 }
@@ -53,10 +53,10 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
     job->request.target_tokens = target;
     job->lane = agent->thread->lanes.active;
     job->base_seq = agent->thread->log.count - 1;
-    agent->compacting = job;
+    agent->compacted.job = job;
     if (phi__compactor_view(agent, job))
-        job->started =
-            agent->compactor.start(agent->compactor.user_data, &job->request, &job->job) == PHI_OK;
+        job->started = agent->desc.compactor.start(agent->desc.compactor.user_data, &job->request,
+                                                   &job->job) == PHI_OK;
     if (job->started) return true;
     phi__compactor_forget(agent);
     return false;
@@ -176,16 +176,17 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     phi_rewrite made;
     phi_status status;
-    if (agent->compacting == NULL &&
-        (!due || agent->compactor.start == NULL || !phi__compactor_begin(agent, config, target)))
+    if (agent->compacted.job == NULL && (!due || agent->desc.compactor.start == NULL ||
+                                         !phi__compactor_begin(agent, config, target)))
         return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
     if (agent->slot == NULL) return PHI_STALE;
     memset(&made, 0, sizeof made);
-    status = agent->compactor.poll(agent->compactor.user_data, agent->compacting->job, &made);
+    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, agent->compacted.job->job,
+                                        &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
-    if (status == PHI_OK && agent->compacting->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, agent->compacting, &made, plan);
+    if (status == PHI_OK && agent->compacted.job->lane == agent->thread->lanes.active)
+        status = phi__compactor_take(run, agent->compacted.job, &made, plan);
     else
         status = PHI_NOT_FOUND;
     phi__compactor_forget(agent);

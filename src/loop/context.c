@@ -182,15 +182,16 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
     const phi_message *const *list;
     phi_status status;
     size_t i;
-    if (run->listed.messages == NULL && agent->translate_fn != NULL && !phi__context_list(run))
+    if (run->listed.messages == NULL && agent->desc.translate_fn != NULL && !phi__context_list(run))
         return PHI_NO_MEMORY;
     *items = phi__context_ours(run, count);
     if (run->listed.messages == NULL) return PHI_OK;
     list = run->listed.messages;
     *count = run->listed.count;
-    if (agent->translate_fn != NULL) {
-        status = agent->translate_fn(agent->user_data, &agent->model, run->listed.messages,
-                                     run->listed.count, &run->arena, &list, count);
+    if (agent->desc.translate_fn != NULL) {
+        status = agent->desc.translate_fn(agent->desc.user_data, &agent->desc.model,
+                                          run->listed.messages, run->listed.count, &run->arena,
+                                          &list, count);
         if (status != PHI_OK) return status;
         for (i = 0; i < *count; i++)
             if (list == NULL || list[i] == NULL ||

@@ -8,8 +8,8 @@
    counted yet. The run it goes on from need not be in the log. */
 static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
-    return phi__session_read(sessions, agent->session, agent->thread) &&
-           phi__session_saw(sessions, agent->session, order->parent_loop_id);
+    return phi__session_read(sessions, agent->line.session, agent->thread) &&
+           phi__session_saw(sessions, agent->line.session, order->parent_loop_id);
 }
 
 static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
@@ -22,11 +22,11 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     if (!phi__draft_count_on(agent, order)) return false;
     phi__buf_init(&name, &agent->memory);
     do { /* a host may have given an id of this form */
-        n = phi__session_next(&agent->rt->sessions, agent->session, agent->segment);
+        n = phi__session_next(&agent->rt->sessions, agent->line.session, agent->line.segment);
         phi__buf_clear(&name);
-        phi__buf_add_str(&name, agent->session->id);
+        phi__buf_add_str(&name, agent->line.session->id);
         phi__buf_char(&name, '.');
-        phi__buf_add_str(&name, agent->segment);
+        phi__buf_add_str(&name, agent->line.segment);
         phi__buf_char(&name, '.');
         phi__buf_u64(&name, (uint64_t)n);
     } while (n != 0 && !name.failed && phi__thread_has_loop(agent->thread, phi__buf_str(&name)));
@@ -37,13 +37,13 @@ static bool phi__draft_name(phi__run *run, const phi__run_order *order) {
     done = !name.failed &&
            phi__arena_str(phi__thread_room(agent->thread), phi__buf_str(&name), &run->loop_id);
     phi__buf_free(&name);
-    if (!done) phi__session_undo(agent->session, agent->segment);
+    if (!done) phi__session_undo(agent->line.session, agent->line.segment);
     return done;
 }
 
 /* A loop id of ours begins with the session's. */
 static bool phi__draft_session(phi__run *run, phi_loop_info *info) {
-    phi_str id = run->agent->session->id;
+    phi_str id = run->agent->line.session->id;
     if (phi__str_starts(run->loop_id, id.at)) {
         info->session_id = phi__str(run->loop_id.at, id.len);
         return true;
@@ -61,7 +61,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
     tag[0] = '\0';
     if (info == NULL) return false;
     if (parent.len == 0 && order->continuation != PHI_CONTINUATION_INITIAL)
-        parent = agent->last_loop_id;
+        parent = agent->line.last_loop_id;
     if (order->continuation == PHI_CONTINUATION_RERUN ||
         order->continuation == PHI_CONTINUATION_BRANCH)
         (void)phi__date_put(phi__io_wall_ms(agent->rt->io), tag);
@@ -106,9 +106,9 @@ static bool phi__draft_remember(phi__run *run) {
     char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
     if (copy == NULL) return false;
     memcpy(copy, run->loop_id.at, run->loop_id.len + 1);
-    phi__free(&agent->memory, (void *)(uintptr_t)agent->last_loop_id.at,
-              agent->last_loop_id.at != NULL ? agent->last_loop_id.len + 1 : 0);
-    agent->last_loop_id = phi__str(copy, run->loop_id.len);
+    phi__free(&agent->memory, (void *)(uintptr_t)agent->line.last_loop_id.at,
+              agent->line.last_loop_id.at != NULL ? agent->line.last_loop_id.len + 1 : 0);
+    agent->line.last_loop_id = phi__str(copy, run->loop_id.len);
     return true;
 }
 
@@ -131,7 +131,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         return true;
     }
     if (named && order->loop_id.len == 0)
-        phi__session_undo(run->agent->session, run->agent->segment);
+        phi__session_undo(run->agent->line.session, run->agent->line.segment);
     /* So that a prompt which is tried again and again takes no memory; orphans' results stay. */
     if (thread->log.count == count) phi_arena_reset(room, mark);
     return false;

@@ -111,31 +111,42 @@ static void phi__events_unlink(phi__records *list, phi__record *record) {
 }
 
 PHI__FN bool phi__events_reserve(phi__agent *agent) {
-    if (agent->reserve == NULL)
-        agent->reserve =
-            (phi__record *)phi__alloc(&agent->memory, PHI__RESERVE * sizeof *agent->reserve);
-    return agent->reserve != NULL;
+    if (agent->events.reserve == NULL)
+        agent->events.reserve =
+            (phi__record *)phi__alloc(&agent->memory, PHI__RESERVE * sizeof *agent->events.reserve);
+    return agent->events.reserve != NULL;
 }
 
 PHI__FN void phi__events_unreserve(phi__agent *agent) {
     size_t i;
-    if (agent->run != NULL || agent->reserve == NULL) return;
+    if (agent->run != NULL || agent->events.reserve == NULL) return;
     for (i = 0; i < PHI__RESERVE; i++)
-        if (agent->reserve[i].in_use) return;
-    phi__free(&agent->memory, agent->reserve, PHI__RESERVE * sizeof *agent->reserve);
-    agent->reserve = NULL;
+        if (agent->events.reserve[i].in_use) return;
+    phi__free(&agent->memory, agent->events.reserve, PHI__RESERVE * sizeof *agent->events.reserve);
+    agent->events.reserve = NULL;
 }
+
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent) {
+    size_t i;
+    for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++)
+        if (agent->events.reserve[i].in_use) return false;
+    return true;
+}
+
+PHI__FN bool phi__events_any(const phi__agent *agent) { return agent->events.oldest != NULL; }
+
+PHI__FN void phi__events_drop_untold(phi__agent *agent) { agent->events.untold_drops++; }
 
 /* So that an agent's events are found without a look at all others'. */
 static void phi__events_join(phi__agent *agent, phi__record *record) {
     record->agent = agent;
     record->newer = NULL;
-    record->older = agent->newest;
-    if (agent->newest != NULL)
-        agent->newest->newer = record;
+    record->older = agent->events.newest;
+    if (agent->events.newest != NULL)
+        agent->events.newest->newer = record;
     else
-        agent->oldest = record;
-    agent->newest = record;
+        agent->events.oldest = record;
+    agent->events.newest = record;
 }
 
 static void phi__events_leave(phi__record *record) {
@@ -143,11 +154,11 @@ static void phi__events_leave(phi__record *record) {
     if (record->older != NULL)
         record->older->newer = record->newer;
     else
-        agent->oldest = record->newer;
+        agent->events.oldest = record->newer;
     if (record->newer != NULL)
         record->newer->older = record->older;
     else
-        agent->newest = record->older;
+        agent->events.newest = record->older;
 }
 
 static void phi__events_drop(phi__events *events, phi__record *record) {
@@ -175,7 +186,7 @@ static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__events *events = &agent->rt->events;
     phi_event *event = &record->event;
     event->agent = phi__agent_handle(agent);
-    event->user_data = agent->user_data;
+    event->user_data = agent->desc.user_data;
     event->seq = ++events->seq;
     event->timestamp_ms =
         agent->rt->in_step ? agent->rt->step_wall_ms : phi__io_wall_ms(agent->rt->io);
@@ -192,7 +203,7 @@ static phi__record *phi__events_room(phi__agent *agent, size_t bytes) {
     record->answer = NULL;
     record->partial_len = 0;
     record->cost = sizeof *record + bytes;
-    agent->queued_bytes += record->cost;
+    agent->events.queued_bytes += record->cost;
     return record;
 }
 
@@ -237,7 +248,7 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
     phi_content *content;
     char *at;
     size_t i;
-    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
     record = phi__events_room(agent, phi__events_part_bytes(event, part));
     if (record == NULL) return false;
     message = (phi_message *)(void *)(record + 1);
@@ -264,7 +275,7 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->hidden_fn != NULL) return true; /* nobody listens */
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* nobody listens */
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -278,7 +289,7 @@ PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *a
 PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
                              phi_str text, phi__answer *answer, size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->hidden_fn != NULL) return true;
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true;
     record = phi__events_make(agent, text, answer, partial_len);
     if (record == NULL) return false;
     memset(&record->event, 0, sizeof record->event);
@@ -292,8 +303,8 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
     size_t i;
     if (phi__emit(agent, event, NULL, 0)) return true;
-    for (i = 0; agent->reserve != NULL && i < PHI__RESERVE; i++) {
-        phi__record *record = &agent->reserve[i];
+    for (i = 0; agent->events.reserve != NULL && i < PHI__RESERVE; i++) {
+        phi__record *record = &agent->events.reserve[i];
         if (record->in_use) continue;
         memset(record, 0, sizeof *record);
         record->in_use = true;
@@ -306,7 +317,7 @@ PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event) {
 }
 
 PHI__FN bool phi__events_backlog(const phi__agent *agent) {
-    return agent->queued_bytes >= agent->event_queue_bytes;
+    return agent->events.queued_bytes >= agent->desc.event_queue_bytes;
 }
 
 static void phi__events_look_up(phi__record *record) {
@@ -322,19 +333,19 @@ static void phi__events_look_up(phi__record *record) {
 /* What was dropped while there was no room to say so; without memory, the next time. */
 static void phi__events_tell_drops(phi__agent *agent) {
     phi_event event;
-    if (agent->untold_drops == 0) return;
+    if (agent->events.untold_drops == 0) return;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_DROPPED;
-    event.message_count = agent->untold_drops;
+    event.message_count = agent->events.untold_drops;
     event.source = PHI__LIT("The queues of messages and of events were full");
-    if (phi__emit(agent, &event, NULL, 0)) agent->untold_drops = 0;
+    if (phi__emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
 /* Less waits now: a run that had stopped for the host's sake goes on. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
-    agent->queued_bytes -= record->cost;
+    agent->events.queued_bytes -= record->cost;
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__run_wake(agent->run);
@@ -372,8 +383,8 @@ PHI__FN void phi__events_release(phi_runtime *rt, bool all) {
 }
 
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent) {
-    while (agent->oldest != NULL) phi__events_drop(&rt->events, agent->oldest);
-    agent->queued_bytes = 0;
+    while (agent->events.oldest != NULL) phi__events_drop(&rt->events, agent->events.oldest);
+    agent->events.queued_bytes = 0;
 }
 
 PHI__FN void phi__events_free(phi__events *events) {

@@ -45,12 +45,12 @@ PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
-        return &agent->at_limit->failure;
+        return &agent->room.at_limit->failure;
     return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi__limit_failure *own = run->agent->at_limit;
+    const phi__limit_failure *own = run->agent->room.at_limit;
     return run->failure == &phi__run_out_of_memory ||
            (own != NULL && run->failure == &own->failure) ||
            run->failure == &run->agent->rt->at_limit.failure;

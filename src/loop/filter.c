@@ -39,20 +39,20 @@ static void phi__filter_warn(phi__run *run) {
 
 /* The agent's own hook function is the last one, where it wants to be. */
 static bool phi__filter_any(const phi__agent *agent) {
-    return agent->filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
 }
 
 /* What is in run->filter_text, by the filters that have not been asked yet. */
 static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
-    while (run->filter.at <= agent->filter_count) {
+    while (run->filter.at <= agent->desc.filter_count) {
         phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
         phi__hooked hooked;
         hook.text = phi__buf_str(&run->filter.text);
         hook.input = input;
-        if (run->filter.at < agent->filter_count) {
-            const phi_filter *filter = &agent->filters[run->filter.at];
+        if (run->filter.at < agent->desc.filter_count) {
+            const phi_filter *filter = &agent->desc.filters[run->filter.at];
             hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
         } else
             hooked = phi__hook_run(run, &hook);

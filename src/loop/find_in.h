@@ -18,8 +18,8 @@ static inline phi_agent phi__agent_handle(const phi__agent *agent) {
 
 /* The agent that the host knows: of a hidden one, its parent. */
 static inline phi_agent phi__agent_seen(const phi__agent *agent) {
-    return phi__agent_handle(agent->hidden_fn != NULL && agent->parent != NULL ? agent->parent
-                                                                               : agent);
+    return phi__agent_handle(
+        agent->tree.hidden_fn != NULL && agent->tree.parent != NULL ? agent->tree.parent : agent);
 }
 
 #endif

@@ -31,7 +31,7 @@ static size_t phi__forget_headroom(size_t limit) {
 
 /* What the log may take, so that a run fits beside it and all else the agent has. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
-    size_t limit = agent->memory_limit, most = limit - phi__forget_headroom(limit);
+    size_t limit = agent->desc.memory_limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
     size_t room = others < most ? most - others : 0;
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
@@ -39,14 +39,15 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
 
 /* Whether nobody looks into the log: its events were released, and no summary of it is being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
-    const phi__agent *child = agent->first_child;
-    for (; child != NULL; child = child->next_child)
-        if (child->hidden_fn != NULL) return false;
-    return agent->oldest == NULL;
+    const phi__agent *child = agent->tree.first_child;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.hidden_fn != NULL) return false;
+    return !phi__events_any(agent);
 }
 
 PHI__FN bool phi__forget_may(const phi__agent *agent) {
-    return agent->memory_limit != 0 && agent->at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
+    return agent->desc.memory_limit_bytes != 0 &&
+           agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
            agent->thread == &agent->own && agent->slot != NULL;
 }
 
@@ -78,7 +79,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         phi__caching_carry(agent, &before.fold);
     else
         phi__caching_forget(agent);
-    agent->compacted_tokens = 0;
+    agent->compacted.tokens = 0;
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -123,7 +124,7 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
     bool did = false;
-    if (agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
+    if (agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
         phi__rebase_bytes(&agent->thread->fold, NULL) > target)
         (void)phi__compaction_now(agent, target / PHI__FORGET_SUMMARY,
                                   &did); /* without memory for it the oldest turns go */
@@ -158,7 +159,7 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
-    uint32_t halves = agent->runs_short;
+    uint32_t halves = agent->room.runs_short;
     bool told = true;
     if (run->has_room) return true;
     run->has_room = true;
@@ -170,20 +171,22 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
         *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
                 phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
     }
-    agent->memory.limit_bytes -= phi__min(agent->memory_limit / 8, PHI__FORGET_RESERVE);
+    agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
     return told;
 }
 
-PHI__FN void phi__forget_end(phi__agent *agent) { agent->memory.limit_bytes = agent->memory_limit; }
+PHI__FN void phi__forget_end(phi__agent *agent) {
+    agent->memory.limit_bytes = agent->desc.memory_limit_bytes;
+}
 
 PHI__FN void phi__forget_press(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (agent->pressed || !phi__forget_may(agent)) return;
-    agent->pressed = true;
-    agent->next_pressed = NULL;
-    agent->prev_pressed = rt->pressed_last;
+    if (agent->room.pressed || !phi__forget_may(agent)) return;
+    agent->room.pressed = true;
+    agent->room.next = NULL;
+    agent->room.prev = rt->pressed_last;
     if (rt->pressed_last != NULL)
-        rt->pressed_last->next_pressed = agent;
+        rt->pressed_last->room.next = agent;
     else
         rt->pressed = agent;
     rt->pressed_last = agent;
@@ -191,16 +194,16 @@ PHI__FN void phi__forget_press(phi__agent *agent) {
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->pressed) return;
-    agent->pressed = false;
-    if (agent->prev_pressed != NULL)
-        agent->prev_pressed->next_pressed = agent->next_pressed;
+    if (!agent->room.pressed) return;
+    agent->room.pressed = false;
+    if (agent->room.prev != NULL)
+        agent->room.prev->room.next = agent->room.next;
     else
-        rt->pressed = agent->next_pressed;
-    if (agent->next_pressed != NULL)
-        agent->next_pressed->prev_pressed = agent->prev_pressed;
+        rt->pressed = agent->room.next;
+    if (agent->room.next != NULL)
+        agent->room.next->room.prev = agent->room.prev;
     else
-        rt->pressed_last = agent->prev_pressed;
+        rt->pressed_last = agent->room.prev;
 }
 
 /* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
@@ -210,7 +213,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__agent *agent;
     bool more = last != NULL;
     while (more && (agent = rt->pressed) != NULL) {
-        more = agent != last && last->pressed;
+        more = agent != last && last->room.pressed;
         phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
         if (!phi__forget_unseen(agent)) {
@@ -218,7 +221,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
             continue;
         }
         phi__compactor_forget(agent);
-        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->runs_short + 1);
+        if (agent->slot != NULL) (void)phi__forget_do(agent, agent->room.runs_short + 1);
     }
 }
 
@@ -232,16 +235,17 @@ static void phi__forget_failure(phi__limit_failure *at_limit) {
 }
 
 PHI__FN bool phi__forget_word(phi__agent *agent) {
-    const char *what = agent->at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
+    const char *what = agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
                            ? "raise it, keep the thread in a store, or call phi_clear_messages"
                            : "this run needs more than the older turns had; raise it";
-    if (agent->memory_limit == 0) return true;
-    agent->at_limit = (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->at_limit);
-    if (agent->at_limit == NULL) return false;
-    (void)snprintf(agent->at_limit->words, sizeof agent->at_limit->words,
+    if (agent->desc.memory_limit_bytes == 0) return true;
+    agent->room.at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
+    if (agent->room.at_limit == NULL) return false;
+    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
                    "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->memory_limit, what);
-    phi__forget_failure(agent->at_limit);
+                   (unsigned long long)agent->desc.memory_limit_bytes, what);
+    phi__forget_failure(agent->room.at_limit);
     return true;
 }
 

@@ -187,7 +187,7 @@ static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
 static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t i;
-    if (run->waits_ms != agent->decision_timeout_ms)
+    if (run->waits_ms != agent->desc.decision_timeout_ms)
         phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
     if (run->toolset == NULL) return;
     phi__json_put_key(out, PHI__LIT("tools"));

@@ -107,7 +107,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
 /* ---- asking ---- */
 
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
-    return agent->hook_fn != NULL && (agent->hook_points & (uint32_t)point) != 0;
+    return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
 PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point) {
@@ -174,7 +174,7 @@ static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
         phi__buf_clear(&d->reply);
         return PHI__HOOK_ALLOW;
     }
-    return phi__hook_ask(d, hook, agent->hook_fn, agent->user_data);
+    return phi__hook_ask(d, hook, agent->desc.hook_fn, agent->desc.user_data);
 }
 
 PHI__FN phi__hooked phi__hook_run(phi__run *run, phi_hook *hook) {

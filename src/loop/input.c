@@ -39,9 +39,9 @@ PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs) {
 
 PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
     switch (kind) {
-    case PHI_INPUT_STEERING: return &agent->steering;
-    case PHI_INPUT_FOLLOW_UP: return &agent->follow_ups;
-    case PHI_INPUT_INJECTED: return &agent->injected;
+    case PHI_INPUT_STEERING: return &agent->queues.steering;
+    case PHI_INPUT_FOLLOW_UP: return &agent->queues.follow_ups;
+    case PHI_INPUT_INJECTED: return &agent->queues.injected;
     case PHI_INPUT_NONE:
     case PHI_INPUT_PROMPT: break;
     }
@@ -82,7 +82,7 @@ static phi_content phi__input_text(phi_str text) {
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details) {
-    if (to->count >= agent->queue_limit) return PHI_FULL;
+    if (to->count >= agent->desc.queue_limit) return PHI_FULL;
     return phi__input_append(agent, to, kind, content, count, source, details);
 }
 
@@ -97,7 +97,7 @@ static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str t
     event.text = text;
     event.source = phi_str_of(why);
     if (phi__events_backlog(agent)) { /* the host does not listen: it hears how many there were */
-        agent->untold_drops++;
+        phi__events_drop_untold(agent);
         return;
     }
     if (phi__emit(agent, &event, NULL, 0)) return;
@@ -181,14 +181,14 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__agent *agent = run->agent;
     phi__inputs *queue = phi__inputs_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
-    bool all = (steering ? agent->steering_mode : agent->follow_up_mode) == PHI_QUEUE_ALL;
+    bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
         run->poll.on = true;
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__inputs_push(&run->poll.pending, phi__inputs_pop(queue));
     }
-    while ((all || run->poll.got == 0) && run->poll.got < agent->queue_limit) {
+    while ((all || run->poll.got == 0) && run->poll.got < agent->desc.queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
         phi__hooked hooked = phi__hook_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
@@ -402,7 +402,8 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
     phi__inputs *inputs;
     if (agent == NULL) return 0;
     if (queue == PHI_INPUT_NONE)
-        return agent->steering.count + agent->follow_ups.count + agent->injected.count;
+        return agent->queues.steering.count + agent->queues.follow_ups.count +
+               agent->queues.injected.count;
     inputs = phi__inputs_of(agent, queue);
     return inputs != NULL ? inputs->count : 0;
 }
@@ -413,11 +414,11 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__inputs_free(agent, &agent->steering);
+        phi__inputs_free(agent, &agent->queues.steering);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__inputs_free(agent, &agent->follow_ups);
+        phi__inputs_free(agent, &agent->queues.follow_ups);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__inputs_free(agent, &agent->injected);
+        phi__inputs_free(agent, &agent->queues.injected);
     return PHI_OK;
 }
 
@@ -427,7 +428,7 @@ PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_que
     if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
         return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_FOLLOW_UP) agent->steering_mode = mode;
-    if (queue != PHI_INPUT_STEERING) agent->follow_up_mode = mode;
+    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.steering_mode = mode;
+    if (queue != PHI_INPUT_STEERING) agent->desc.follow_up_mode = mode;
     return PHI_OK;
 }

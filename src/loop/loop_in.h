@@ -42,7 +42,10 @@ PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
+PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
+PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
+PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 /* xfer.c */
 PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
@@ -228,6 +231,8 @@ PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
 PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
 
 /* bare.c */
+PHI__FN void phi__bare_make(phi__agent *agent); /* it exists for one run, over a lent thread */
+PHI__FN bool phi__bare_is(const phi__agent *agent);
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
    soon as its events have been popped. */
 PHI__FN void phi__bare_over(phi__agent *agent);

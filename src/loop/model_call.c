@@ -32,19 +32,19 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
     phi__ask *ask = &run->attempt.ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
-    ask->model = &agent->model;
+    ask->model = &agent->desc.model;
     ask->system_prompt = agent->system_prompt;
     ask->tools = set->views;
     ask->tool_count = set->count;
-    ask->tool_choice = agent->tool_choice;
-    ask->thinking = agent->thinking;
-    ask->max_tokens = agent->max_tokens;
-    ask->temperature = agent->temperature;
-    ask->cache = agent->cache;
-    ask->format = agent->format;
-    ask->session_id = agent->session->id;
+    ask->tool_choice = agent->desc.tool_choice;
+    ask->thinking = agent->desc.thinking;
+    ask->max_tokens = agent->desc.max_tokens;
+    ask->temperature = agent->desc.has_temperature ? agent->desc.temperature : -1.0;
+    ask->cache = agent->desc.cache;
+    ask->format = agent->desc.format;
+    ask->session_id = agent->line.session->id;
     words[0] = '\0';
-    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->model, &set->arena))
+    if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->desc.model, &set->arena))
         return PHI_NO_MEMORY;
     status = phi__run_items(run, &ask->items, &ask->item_count);
     if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
@@ -83,14 +83,14 @@ static bool phi__call_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__answer_new(&agent->memory, &agent->model);
+    run->attempt.answer = phi__answer_new(&agent->memory, &agent->desc.model);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
-    run->attempt.answer->assembly.id_salt = (uint64_t)agent->loops << 32 | run->turn.index;
+    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
     run->attempt.answer->assembly.respond = run->attempt.ask.respond;
     phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
-                     &run->attempt.answer->assembly, agent->max_event_bytes);
+                     &run->attempt.answer->assembly, agent->desc.max_event_bytes);
     run->attempt.reader.seen = phi__call_seen;
     run->attempt.reader.ctx = run;
     phi__buf_init(&run->attempt.collected, &agent->memory);
@@ -130,7 +130,7 @@ static bool phi__call_note_secrets(phi__run *run) {
     if (!phi__provider_in_process(agent))
         phi__secret_add_request(secrets, &run->attempt.encoder.request);
     phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
-    phi__secret_add_key(secrets, phi_str_of(agent->model.api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
     if (agent->rt->http != NULL)
         phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
     return !secrets->failed;
@@ -155,9 +155,9 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status =
-        phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request, &agent->deadlines,
-                       agent->max_response_bytes, phi__call_ready, run, &run->attempt.transfer);
+    status = phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
+                            &agent->desc.deadlines, agent->desc.max_response_bytes, phi__call_ready,
+                            run, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -222,7 +222,7 @@ static phi_status phi__call_key(phi__run *run, phi_str key) {
         run->attempt.keyed = (phi_model *)phi_arena_alloc(&run->arena, sizeof *run->attempt.keyed);
     if (run->attempt.keyed == NULL || !phi__arena_str(&run->arena, key, &copy))
         return PHI_NO_MEMORY;
-    *run->attempt.keyed = run->agent->model;
+    *run->attempt.keyed = run->agent->desc.model;
     run->attempt.keyed->api_key = copy.at;
     run->attempt.ask.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
@@ -254,7 +254,7 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         return phi__attempt_failed(run, &failure, PHI_DENIED);
     }
     if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
-        key = phi_str_of(run->agent->model.api_key);
+        key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
     status = phi__call_key(run, key);
@@ -419,8 +419,9 @@ static phi__state phi__call_over(phi__run *run) {
         run->agent->codec->whole(run->attempt.decoder, assembly,
                                  phi__buf_str(&run->attempt.collected));
     if (run->attempt.body == PHI__BODY_ERROR) {
-        phi__classify(&run->agent->model, transfer->http_status, phi__buf_str(&transfer->headers),
-                      phi__buf_str(&run->attempt.collected), &run->arena, &failure);
+        phi__classify(&run->agent->desc.model, transfer->http_status,
+                      phi__buf_str(&transfer->headers), phi__buf_str(&run->attempt.collected),
+                      &run->arena, &failure);
         phi__call_name_url(run, &failure);
         return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
     }
@@ -456,7 +457,7 @@ static void phi__call_too_big(phi__run *run, const char *what, unsigned long lon
 }
 
 static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->max_event_bytes
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
                                                        : (size_t)PHI__CALL_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
     phi__xfer_alive(run->attempt.transfer);

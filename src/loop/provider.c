@@ -78,10 +78,9 @@ static phi_status phi__provider_messages(phi__run *run, phi_model_request *reque
     for (i = 0; i < ask->item_count; i++) list[i] = ask->items[i].message;
     request->messages = list;
     request->message_count = ask->item_count;
-    if (run->agent->translate_fn != NULL) return PHI_OK;
-    return phi__translate(phi__codec_of(run->agent->rt->codecs, phi_str_of(ask->model->protocol)),
-                          ask->model, list, ask->item_count, &run->arena, &request->messages,
-                          &request->message_count);
+    if (run->agent->desc.translate_fn != NULL) return PHI_OK;
+    return phi_translate(ask->model, list, ask->item_count, &run->arena, &request->messages,
+                         &request->message_count);
 }
 
 PHI__FN phi_status phi__provider_ask(phi__run *run) {

@@ -14,11 +14,12 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
     run->poll.posts_from = phi__posts_next(agent->rt);
-    run->limits = order->limits != NULL ? *order->limits : agent->limits;
-    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->decision_timeout_ms;
+    run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
+    run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__refusals_of(agent);
     run->compact_only = order->compact_only;
-    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL  ? agent->first_turn_trigger
+    run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
+                            ? agent->desc.first_turn_trigger
                         : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
                                                                          : PHI_TRIGGER_CONTINUATION;
     phi_arena_init(&run->arena, &agent->memory, 512);
@@ -61,14 +62,14 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         run = NULL;
     }
     if (run == NULL) {
-        agent->refused = phi__run_limit_failure(agent, &refusals);
+        agent->room.refused = phi__run_limit_failure(agent, &refusals);
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
-    run->started_us = agent->last_active_us = phi__io_now_us(agent->rt->io);
-    memset(&agent->run_usage, 0, sizeof agent->run_usage);
-    agent->run_cost = 0;
-    agent->loops++;
+    run->started_us = agent->line.last_active_us = phi__io_now_us(agent->rt->io);
+    memset(&agent->spent.run_usage, 0, sizeof agent->spent.run_usage);
+    agent->spent.run_cost = 0;
+    agent->line.loops++;
     phi__run_take(run);
     return PHI_OK;
 }
@@ -91,7 +92,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     agent->run = run;
     agent->rt->active++;
     agent->thread->user = run;
-    agent->thread->loops.keeps_none = agent->keep == PHI_KEEP_NONE;
+    agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;
     phi__run_show_state(agent, true);
     phi__run_wake(run);
 }

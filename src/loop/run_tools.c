@@ -35,8 +35,8 @@ static bool phi__tools_may_start(const phi__run *run) {
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
     if (run->tools.told == run->tools.next || run->tools.skipping) return true;
-    if (agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
-    if (agent->tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->tool_batch == 0)
+    if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
+    if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!phi__agent_has_tools(agent)->has_lone) return true;
@@ -75,24 +75,23 @@ static bool phi__tools_warn(phi__toolcall *call) {
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
+    uint32_t warn = agent->desc.doom_warn_after, stop = agent->desc.doom_stop_after;
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
-    if (agent->doom_warn_after == 0 && agent->doom_stop_after == 0) return true;
+    if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
     if (run->tools.doom == NULL)
         run->tools.doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->tools.doom);
     if (run->tools.doom == NULL) return false;
     call->repeats = phi__doom_note(
         run->tools.doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
-    if (agent->doom_stop_after != 0 && call->repeats >= agent->doom_stop_after) {
+    if (call->repeats >= stop) {
         run->tools.doomed = true;
         (void)snprintf(words, sizeof words, "Not run: ");
         phi__call_repeat_words(call, words + strlen(words));
         phi__call_fail(call, words);
         return phi__tools_warn(call);
     }
-    if (agent->doom_warn_after != 0 && call->repeats >= agent->doom_warn_after)
-        return phi__tools_warn(call);
-    return true;
+    return call->repeats < warn || phi__tools_warn(call);
 }
 
 /* ---- one call, from its beginning to the tool ---- */
@@ -281,8 +280,8 @@ static bool phi__tools_checkpoint(const phi__run *run) {
     if (told != run->tools.next || told == run->tools.polled || run->tools.skipping ||
         run->end.cancelled)
         return false;
-    if (told == run->tools.count || agent->tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
-    return agent->tool_mode == PHI_TOOLS_BATCHED && told % agent->tool_batch == 0;
+    if (told == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && told % agent->desc.tool_batch == 0;
 }
 
 static phi__hooked phi__tools_steering(phi__run *run) {

@@ -79,13 +79,13 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
     phi__agent *agent = top;
     for (;;) {
         phi__run_cancel_one(agent, after_turn);
-        if (agent->first_child != NULL) {
-            agent = agent->first_child;
+        if (agent->tree.first_child != NULL) {
+            agent = agent->tree.first_child;
             continue;
         }
-        while (agent != top && agent->next_child == NULL) agent = agent->parent;
+        while (agent != top && agent->tree.next_child == NULL) agent = agent->tree.parent;
         if (agent == top) return;
-        agent = agent->next_child;
+        agent = agent->tree.next_child;
     }
 }
 

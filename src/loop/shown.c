@@ -58,9 +58,9 @@ PHI__FN void phi__shown_clear(phi__run *run) {
 static uint64_t phi__shown_limit(const phi__agent *agent) {
     const phi_policy *given = phi__run_policy(agent);
     phi_policy policy;
-    if (given == NULL) return agent->model.context_window;
+    if (given == NULL) return agent->desc.model.context_window;
     policy = phi__policy_filled(given);
-    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->model.context_window;
+    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->desc.model.context_window;
     return policy.max_input_tokens > policy.reserve_output_tokens
                ? policy.max_input_tokens - policy.reserve_output_tokens
                : 0;

@@ -16,6 +16,7 @@
 #include "io/http_in.h"
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
+#include "loop/agent_desc.h"
 #include "loop/answer_in.h"
 #include "loop/attempt_in.h"
 #include "loop/capture_in.h"
@@ -305,98 +306,103 @@ typedef struct phi__sight {
 /* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
 enum { PHI__RESERVE = 3 };
 
+/* The tree of agents: cancelling goes down, spending goes up. */
+typedef struct phi__tree {
+    phi__agent *parent, *first_child, *next_child, *prev_child;
+    /* Of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
+       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
+       stopping: no other is to follow. */
+    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
+                      bool stopping);
+    void *hidden;
+} phi__tree;
+
+/* How its runs are named, and follow each other. */
+typedef struct phi__line {
+    phi__session *session;   /* shared by the agents of one session id */
+    phi_str last_loop_id;    /* in memory of its own; empty: none in this session */
+    uint64_t last_active_us; /* when the last run began; 0: none in this session */
+    uint32_t loops;          /* runs so far, in all sessions */
+    phi_str segment;         /* of loop ids: provider.model[.thinking] */
+    bool segment_given;      /* by the desc: it stays when the model changes */
+} phi__line;
+
+/* forget.c: its memory limit. */
+typedef struct phi__room {
+    uint32_t runs_short;        /* runs in a row that ended without memory */
+    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
+    bool pressed;               /* in rt->pressed: a prompt found no memory */
+    phi__agent *next, *prev;
+    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
+} phi__room;
+
+typedef struct phi__queues {
+    phi__inputs steering, follow_ups, injected;
+} phi__queues;
+
+/* bare.c: made by phi_run, over a thread that was lent. */
+typedef struct phi__bare {
+    bool is;
+    bool over;               /* its run is: in the list */
+    phi__agent *next, *prev; /* of those in rt->bare_over */
+} phi__bare;
+
+typedef struct phi__compacted_by {
+    struct phi__compactor_job *job; /* compactor.c: what it is at; or NULL */
+    uint64_t tokens;                /* what the last compaction left, by estimate; 0: none */
+} phi__compacted_by;
+
+/* run_: of the last run, or the one that goes on. */
+typedef struct phi__agent_spent {
+    phi_usage usage, run_usage;
+    double cost, run_cost;
+} phi__agent_spent;
+
+/* events.c: its events. */
+typedef struct phi__agent_events {
+    size_t queued_bytes;          /* of those that were not popped */
+    phi__record *oldest, *newest; /* those popped too */
+    phi__record
+        *reserve; /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    size_t untold_drops; /* messages that were dropped while the event queue was full */
+} phi__agent_events;
+
 struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
     uint32_t index, gen;
     phi__agent *next_doomed;
     phi_memory memory;
-    size_t memory_limit; /* the desc's; memory.limit_bytes is less while a run goes on (forget.c) */
-    phi_at_memory_limit at_memory_limit;
-    uint32_t runs_short;        /* runs in a row that ended without memory */
-    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
-    bool pressed;               /* in rt->pressed: a prompt found no memory */
-    phi__agent *next_pressed, *prev_pressed;
-    phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
-    phi_arena arena;              /* what the desc gave */
-    phi_arena model_arena;        /* the model's strings, and the segment */
-    phi_model model;
+    /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
+       of its own; NULL or 0 is what stands below, or was for its making alone. memory.limit_bytes
+       is less than its limit while a run goes on (forget.c). */
+    phi_agent_desc desc;
+    phi_arena arena;       /* what the desc gave */
+    phi_arena model_arena; /* the model's strings, and the segment */
     const phi__codec *codec;
-    const struct phi_provider *provider;     /* of the model; NULL: one of ours */
-    const struct phi_provider *own_provider; /* the desc's, in `arena`; NULL: none */
-    phi_translate_fn translate_fn;           /* NULL: as the encoders do */
-    bool capture_requests;                   /* tell PHI_EV_TURN_REQUEST */
-    phi_str system_prompt;                   /* in memory of its own */
-    phi_str agent_id;                        /* in memory of its own */
-    phi__session *session;                   /* shared by the agents of one session id */
-    phi_str last_loop_id;                    /* in memory of its own; empty: none in this session */
-    uint64_t last_active_us;                 /* when the last run began; 0: none in this session */
-    phi_str segment;                         /* of loop ids: provider.model[.thinking] */
-    bool segment_given;                      /* by the desc: it stays when the model changes */
-    phi_str workspace;                       /* in memory of its own */
-    const struct phi_profile *profile;       /* agent/profile.h; in `arena` */
-    phi__toolset toolset;                    /* phi__agent_tools: what holds now */
-    phi_tool_mode tool_mode;
-    uint32_t tool_batch;
-    phi_tool_choice tool_choice;
-    phi_thinking thinking;
-    uint32_t tool_timeout_ms;
-    uint32_t max_tokens;
-    double temperature; /* negative: not sent */
-    phi_cache cache;
-    phi_compaction_config compaction;      /* its focus_message in `arena`; zero is default */
-    phi_compactor compactor;               /* start NULL: none */
-    struct phi__compactor_job *compacting; /* what it is at; or NULL */
-    uint64_t compacted_tokens;             /* what the last compaction left, by estimate; 0: none */
-    phi_format format;                     /* what it points to is that of the two below */
-    phi_str format_schema, format_name;    /* in memory of their own */
-    phi_limits limits;
-    phi_deadlines deadlines;
-    phi_retry retry;
+    const struct phi_provider *provider;        /* of the model; NULL: one of ours */
+    phi_str system_prompt, agent_id, workspace; /* in memory of their own */
+    phi_str format_schema, format_name;         /* the same */
+    phi__toolset toolset;                       /* phi__agent_tools: what holds now */
     phi__budget budget;
-    /* the tree: cancelling goes down, spending goes up */
-    phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
-       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
-       stopping: no other is to follow */
-    void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
-                      bool stopping);
-    void *hidden;
-    phi_hook_fn hook_fn;
-    uint32_t hook_points;
-    uint32_t decision_timeout_ms;
-    phi_filter *filters;
-    size_t filter_count;
-    phi__inputs steering, follow_ups, injected;
-    phi_queue_mode steering_mode, follow_up_mode;
-    uint32_t queue_limit;
-    size_t untold_drops; /* messages that were dropped while the event queue was full */
-    uint32_t doom_warn_after, doom_stop_after; /* 0: never */
-    phi_trigger first_turn_trigger;
-    phi_keep keep;
-    size_t event_queue_bytes, max_event_bytes;
-    uint64_t max_response_bytes;
-    void *user_data;
+    phi__tree tree;
+    phi__line line;
+    phi__room room;
+    phi__queues queues;
     phi__thread *thread; /* `own`, or one that the caller lent */
     phi__thread own;
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
-    phi__response *responses;          /* the newest */
-    phi__agent *next_over, *prev_over; /* of those in rt->bare_over */
-    bool bare;                         /* made by phi_run, over a thread that was lent */
-    bool bare_over;                    /* its run is over: in the list */
-    struct phi__put_off *put_off;      /* a rewrite that waits for the end of the run; or NULL */
-    uint32_t loops;                    /* runs so far, in all sessions */
+    phi__response *responses; /* the newest */
+    phi__bare bare;
+    struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
+    phi__compacted_by compacted;
     phi__caching caching;
-    struct phi__sight *sight;   /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;      /* shown.c: what the host was warned of last */
-    phi_usage usage, run_usage; /* run_usage: of the last run, or the one that goes on */
-    double cost, run_cost;
-    size_t queued_bytes;          /* of its events that were not popped */
-    phi__record *oldest, *newest; /* of its events, those popped too */
-    phi__record
-        *reserve; /* PHI__RESERVE of them: while a run goes on, and until its events are released */
+    struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
+    uint8_t context_level;    /* shown.c: what the host was warned of last */
+    phi__agent_spent spent;
+    phi__agent_events events;
 };
 
 /* ---- the runtime ---- */

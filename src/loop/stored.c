@@ -79,10 +79,10 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
    is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
 static bool phi__stored_unseen(const phi__thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
-    const phi__agent *child = agent != NULL ? agent->first_child : NULL;
-    for (; child != NULL; child = child->next_child)
-        if (child->hidden_fn != NULL) return false;
-    return thread->of_agent ? agent->oldest == NULL : thread->rt->events.queued.head == NULL;
+    const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
+    for (; child != NULL; child = child->tree.next_child)
+        if (child->tree.hidden_fn != NULL) return false;
+    return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
@@ -127,7 +127,8 @@ static void phi__stored_shed(phi__thread *thread) {
 
 PHI__FN void phi__stored_leave_now(phi__agent *agent) {
     phi__thread *thread = agent->thread;
-    if (agent->memory_limit != 0 && thread->journal != NULL && phi__stored_write(thread, true))
+    if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
+        phi__stored_write(thread, true))
         phi__stored_shed(thread);
 }
 

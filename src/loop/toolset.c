@@ -77,7 +77,7 @@ PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t co
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory);
     run->toolset = set; /* phi__run_free_toolset frees it */
-    if (!phi__toolset_take(set, tools, count, agent->tool_timeout_ms)) return false;
+    if (!phi__toolset_take(set, tools, count, agent->desc.tool_timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
 }

@@ -145,9 +145,10 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
 /* The worst that the next call may take: all it is shown, and all it may say. */
 static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
-    const phi_cost *rates = &agent->model.cost;
+    const phi_cost *rates = &agent->desc.model.cost;
     const phi_policy *policy = phi__run_policy(agent);
-    uint64_t in, out = agent->max_tokens != 0 ? agent->max_tokens : agent->model.max_tokens;
+    uint64_t in,
+        out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
@@ -182,7 +183,7 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
 /* ---- a turn ---- */
 
 static void phi__turn_take_injected(phi__run *run) {
-    phi__inputs *injected = &run->agent->injected;
+    phi__inputs *injected = &run->agent->queues.injected;
     if (injected->head == NULL) return;
     if (run->poll.pending.tail != NULL)
         run->poll.pending.tail->next = injected->head;
@@ -311,7 +312,8 @@ PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
 static phi__state phi__turn_doomed(phi__run *run) {
     char reason[PHI__REASON];
     (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
-                   (unsigned)run->agent->doom_stop_after, (unsigned)run->agent->doom_stop_after);
+                   (unsigned)run->agent->desc.doom_stop_after,
+                   (unsigned)run->agent->desc.doom_stop_after);
     return phi__turn_stop(run, reason);
 }
 
@@ -328,7 +330,7 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     }
     run->turn.steered = true;
     if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        run->poll.pending.head != NULL || run->agent->injected.head != NULL)
+        run->poll.pending.head != NULL || run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -339,8 +341,8 @@ static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_show_state(agent, false);
     phi__posts_read_all(agent->rt);
-    if (agent->steering.head == NULL && agent->follow_ups.head == NULL &&
-        agent->injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
+    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
+        agent->queues.injected.head == NULL && !run->end.starved && !phi__turn_unwanted(run))
         return true;
     phi__run_show_state(agent, true);
     return false;
@@ -391,13 +393,13 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__decision_drop(&run->decision);
     phi__budget_release(run);
     phi__input_return(run);
-    phi__input_drop(agent, &agent->injected, "The run ended before it was seen");
+    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
     if (usage != NULL) *usage = run->spent.usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
-    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->keep;
-    if (entry.keep == PHI_KEEP_NONE) agent->compacted_tokens = 0;
+    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
+    if (entry.keep == PHI_KEEP_NONE) agent->compacted.tokens = 0;
     entry.of.failure = run->failure;
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */

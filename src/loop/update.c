@@ -49,7 +49,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     call->updating = true;
     handle.rt->in_step =
         true; /* an update may come between two steps: what a hook may do is the same */
-    verdict = agent->hook_fn(agent->user_data, &hook);
+    verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);
     if (call != NULL) call->updating = false;
