@@ -39116,11 +39116,11 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x9aa8f769
+#if PHI__IMP_LOOP != 0x58355685
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x9aa8f769
+#define PHI__IMP_LOOP 0x58355685
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39458,9 +39458,17 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
 #define PHI_LOOP_ERROR_IN_H
 
 
+typedef struct phi__last_error {
+    phi_status status;
+    int http_status;
+    char words[256];
+} phi__last_error;
+
 /* Keeps both for phi_last_error, and returns the status. */
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...)
     PHI_PRINTF(3, 4);
+/* words, http_status: may be NULL. */
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, int *http_status);
 
 #endif
 
@@ -39682,7 +39690,21 @@ typedef struct phi__ready {
     bool in;
 } phi__ready;
 
-PHI__FN void phi__step_slice(phi_runtime *rt); /* the step's budget, anew */
+/* What a step may take, and what is left of it. */
+typedef struct phi__slice {
+    uint32_t budget_us, budget_bytes;
+    uint64_t until_us;
+    size_t bytes_left;
+    uint32_t round; /* counts the steps */
+} phi__slice;
+
+PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes);
+PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt);
+PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt); /* the runs get the rest */
+PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes);    /* bytes were decoded */
+PHI__FN uint32_t phi__step_next(phi_runtime *rt);              /* another step: its number */
+PHI__FN uint32_t phi__step_round(const phi_runtime *rt);       /* of the one that goes on */
+PHI__FN void phi__step_slice(phi_runtime *rt);                 /* the step's budget, anew */
 PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* The clock, for what is only shown to the host: a tape does not record the look. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
@@ -40346,6 +40368,16 @@ enum {
     PHI__AGENT_STOP = 8 /* when the turn is over */
 };
 
+typedef struct phi__agents {
+    phi__agent *first, *last;
+} phi__agents;
+
+/* call.c: the calls whose step is called. */
+typedef struct phi__polls {
+    phi__toolcall *next; /* a ring; where the next step begins */
+    size_t count;
+} phi__polls;
+
 struct phi_runtime {
     phi_memory memory;
     phi__io *io;
@@ -40359,31 +40391,26 @@ struct phi_runtime {
     phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
-    phi__run *paused;      /* those that wait for a limit or a budget */
-    phi__toolcall *polled; /* a ring; where the next step begins */
-    size_t polled_count;
-    uint32_t poll_round;                  /* counts the steps */
+    phi__run *paused; /* those that wait for a limit or a budget */
+    phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
-    phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
-    phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
-    phi_thread *threads;                    /* of phi_thread_new */
-    phi__grown grown;                       /* threads whose store lacks something */
-    phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
-    uint32_t active;                        /* runs going */
-    uint32_t step_budget_us, step_budget_bytes;
-    uint64_t step_began_us, step_until_us;
+    phi__agents pressed;         /* to forget something when their events are released */
+    phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
+    phi_thread *threads;         /* of phi_thread_new */
+    phi__grown grown;            /* threads whose store lacks something */
+    phi__agents bare_over;       /* until their events are popped; oldest first */
+    uint32_t active;             /* runs going */
+    phi__slice slice;
+    uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
-    size_t step_bytes_left;
     bool in_step, closing;
-    bool abandoned;   /* a callback was left by an exception or a longjmp: it can only be freed */
-    phi_status error; /* the last one */
-    int error_http_status;
-    char error_words[256];
+    bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
+    phi__last_error last_error;
 };
 
 #endif
@@ -40530,6 +40557,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
+PHI__FN bool phi__calls_polled(const phi_runtime *rt); /* some want to be called in each step */
 
 /* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
@@ -41271,12 +41299,12 @@ PHI__FN void phi__bare_over(phi__agent *agent) {
     phi__bare_drop(agent);
     agent->bare.over = true;
     agent->bare.next = NULL;
-    agent->bare.prev = rt->bare_over_last;
-    if (rt->bare_over_last != NULL)
-        rt->bare_over_last->bare.next = agent;
+    agent->bare.prev = rt->bare_over.last;
+    if (rt->bare_over.last != NULL)
+        rt->bare_over.last->bare.next = agent;
     else
-        rt->bare_over = agent;
-    rt->bare_over_last = agent;
+        rt->bare_over.first = agent;
+    rt->bare_over.last = agent;
 }
 
 PHI__FN void phi__bare_forget(phi__agent *agent) {
@@ -41286,11 +41314,11 @@ PHI__FN void phi__bare_forget(phi__agent *agent) {
     if (agent->bare.prev != NULL)
         agent->bare.prev->bare.next = agent->bare.next;
     else
-        rt->bare_over = agent->bare.next;
+        rt->bare_over.first = agent->bare.next;
     if (agent->bare.next != NULL)
         agent->bare.next->bare.prev = agent->bare.prev;
     else
-        rt->bare_over_last = agent->bare.prev;
+        rt->bare_over.last = agent->bare.prev;
 }
 
 /* ---- src/loop/budget.c ---- */
@@ -41547,8 +41575,8 @@ static void phi__call_poll_remove(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
     if (!call->polled) return;
     call->polled = false;
-    rt->polled_count--;
-    if (rt->polled == call) rt->polled = rt->polled_count > 0 ? call->poll_next : NULL;
+    rt->polls.count--;
+    if (rt->polls.next == call) rt->polls.next = rt->polls.count > 0 ? call->poll_next : NULL;
     call->poll_prev->poll_next = call->poll_next;
     call->poll_next->poll_prev = call->poll_prev;
 }
@@ -41556,17 +41584,17 @@ static void phi__call_poll_remove(phi__toolcall *call) {
 /* Behind the ring's last one, which is before its first. */
 static void phi__call_poll_add(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
-    if (rt->polled == NULL) {
+    if (rt->polls.next == NULL) {
         call->poll_next = call->poll_prev = call;
-        rt->polled = call;
+        rt->polls.next = call;
     } else {
-        call->poll_next = rt->polled;
-        call->poll_prev = rt->polled->poll_prev;
+        call->poll_next = rt->polls.next;
+        call->poll_prev = rt->polls.next->poll_prev;
         call->poll_prev->poll_next = call;
-        rt->polled->poll_prev = call;
+        rt->polls.next->poll_prev = call;
     }
     call->polled = true;
-    rt->polled_count++;
+    rt->polls.count++;
 }
 
 static bool phi__call_claim(const phi__toolcall *call) {
@@ -42007,12 +42035,14 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
 
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all have their turn in
    each. The ring may change under way: a round is over when it comes to a call that had its turn. */
+PHI__FN bool phi__calls_polled(const phi_runtime *rt) { return rt->polls.count > 0; }
+
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
-    rt->poll_round++;
-    while (rt->polled != NULL && rt->polled->poll_round != rt->poll_round) {
-        phi__toolcall *call = rt->polled;
-        rt->polled = call->poll_next;
-        call->poll_round = rt->poll_round;
+    uint32_t round = phi__step_next(rt);
+    while (rt->polls.next != NULL && rt->polls.next->poll_round != round) {
+        phi__toolcall *call = rt->polls.next;
+        rt->polls.next = call->poll_next;
+        call->poll_round = round;
         phi__call_poll_tool(rt, call);
         if (rt->tape == NULL && phi__step_spent(rt)) return;
     }
@@ -43301,12 +43331,19 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
+    (void)vsnprintf(rt->last_error.words, sizeof rt->last_error.words, format, args);
     va_end(args);
-    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
-    rt->error = status;
-    rt->error_http_status = 0;
+    rt->last_error.words[phi__words_clean(rt->last_error.words, strlen(rt->last_error.words))] =
+        '\0';
+    rt->last_error.status = status;
+    rt->last_error.http_status = 0;
     return status;
+}
+
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, int *http_status) {
+    if (words != NULL) *words = rt->last_error.words;
+    if (http_status != NULL) *http_status = rt->last_error.http_status;
+    return rt->last_error.status;
 }
 
 /* ---- src/loop/events.c ---- */
@@ -44315,12 +44352,12 @@ PHI__FN void phi__forget_press(phi__agent *agent) {
     if (agent->room.pressed || !phi__forget_may(agent)) return;
     agent->room.pressed = true;
     agent->room.next = NULL;
-    agent->room.prev = rt->pressed_last;
-    if (rt->pressed_last != NULL)
-        rt->pressed_last->room.next = agent;
+    agent->room.prev = rt->pressed.last;
+    if (rt->pressed.last != NULL)
+        rt->pressed.last->room.next = agent;
     else
-        rt->pressed = agent;
-    rt->pressed_last = agent;
+        rt->pressed.first = agent;
+    rt->pressed.last = agent;
 }
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
@@ -44330,20 +44367,20 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     if (agent->room.prev != NULL)
         agent->room.prev->room.next = agent->room.next;
     else
-        rt->pressed = agent->room.next;
+        rt->pressed.first = agent->room.next;
     if (agent->room.next != NULL)
         agent->room.next->room.prev = agent->room.prev;
     else
-        rt->pressed_last = agent->room.prev;
+        rt->pressed.last = agent->room.prev;
 }
 
 /* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
    called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
-    const phi__agent *last = rt->pressed_last;
+    const phi__agent *last = rt->pressed.last;
     phi__agent *agent;
     bool more = last != NULL;
-    while (more && (agent = rt->pressed) != NULL) {
+    while (more && (agent = rt->pressed.first) != NULL) {
         more = agent != last && last->room.pressed;
         phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
@@ -45981,7 +46018,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             phi__reader_feed(&run->attempt.reader, bytes);
         else
             phi__call_collect(run, bytes);
-        rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
+        phi__step_took(rt, bytes.len);
         phi__xfer_took(run->attempt.transfer, bytes.len);
         if (!phi__fields_tell(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
@@ -46527,9 +46564,10 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->hosted.polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == phi__step_round(run->agent->rt) ||
+        phi__events_backlog(run->agent))
         return false;
-    run->hosted.polled_step = run->agent->rt->poll_round;
+    run->hosted.polled_step = phi__step_round(run->agent->rt);
     run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
@@ -47456,13 +47494,32 @@ PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
 
 /* A slice that was begun is finished: a third of the budget is kept for that. */
 PHI__FN void phi__step_slice(phi_runtime *rt) {
-    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
-    rt->step_bytes_left = rt->step_budget_bytes;
+    rt->slice.until_us = phi__work_us(rt) + rt->slice.budget_us - rt->slice.budget_us / 3;
+    rt->slice.bytes_left = rt->slice.budget_bytes;
 }
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+    return rt->slice.bytes_left == 0 || phi__work_us(rt) >= rt->slice.until_us;
 }
+
+PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes) {
+    rt->slice.budget_us = budget_us;
+    rt->slice.budget_bytes = budget_bytes;
+}
+
+PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt) { return rt->slice.budget_us; }
+
+PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt) {
+    return rt->slice.until_us - rt->slice.budget_us / 6;
+}
+
+PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes) {
+    rt->slice.bytes_left -= phi__min(rt->slice.bytes_left, bytes);
+}
+
+PHI__FN uint32_t phi__step_next(phi_runtime *rt) { return ++rt->slice.round; }
+
+PHI__FN uint32_t phi__step_round(const phi_runtime *rt) { return rt->slice.round; }
 
 /* ---- the ready list ---- */
 
@@ -49920,11 +49977,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x7437cc0d
+#if PHI__IMP_AGENT != 0x40f304f8
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x7437cc0d
+#define PHI__IMP_AGENT 0x40f304f8
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51592,7 +51649,7 @@ struct phi__lent {
 enum { PHI__BARE_LOOKS = 64 };
 
 PHI__FN void phi__bare_bury(phi_runtime *rt) {
-    phi__agent *agent = rt->bare_over, *next;
+    phi__agent *agent = rt->bare_over.first, *next;
     int looks = PHI__BARE_LOOKS;
     for (; agent != NULL && looks > 0; agent = next) {
         next = agent->bare.next;
@@ -51631,7 +51688,7 @@ static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
 
 /* Runs that are over and whose events point into the thread. */
 static void phi__bare_leave(phi_thread *thread) {
-    phi__agent *agent = thread->rt->bare_over, *next;
+    phi__agent *agent = thread->rt->bare_over.first, *next;
     for (; agent != NULL; agent = next) {
         next = agent->bare.next;
         if (agent->thread != thread) continue;
@@ -54044,7 +54101,7 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     memset(&io, 0, sizeof io);
     status = phi__rt_tape(rt, desc, &io, why);
     if (status != PHI_OK) return status;
-    io.step_budget_us = rt->step_budget_us;
+    io.step_budget_us = phi__step_budget_us(rt);
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
     *why = "no memory, or the system has no poller for us";
@@ -54120,10 +54177,9 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->responses, &rt->memory);
     phi__sessions_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
-    rt->step_budget_us =
-        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
-    rt->step_budget_bytes =
-        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RT_STEP_BYTES;
+    phi__step_init(rt, desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US,
+                   desc->step_budget_bytes != 0 ? desc->step_budget_bytes
+                                                : (uint32_t)PHI__RT_STEP_BYTES);
     return rt;
 }
 
@@ -54136,7 +54192,7 @@ static bool phi__rt_has_work(phi_runtime *rt) {
 
 /* Tools, or models of the host's own, want to be called in each step. */
 static bool phi__rt_polls(const phi_runtime *rt) {
-    return rt->polled_count > 0 || rt->polled_runs > 0;
+    return phi__calls_polled(rt) || rt->polled_runs > 0;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -54162,7 +54218,7 @@ static void phi__rt_io_pump(phi_runtime *rt, int wait) {
         phi__rt_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    until = rt->step_until_us - rt->step_budget_us / 6;
+    until = phi__step_io_until_us(rt);
     while (done >= PHI__RT_READY_BATCH && phi__work_us(rt) < until)
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
 }
@@ -54372,9 +54428,10 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
 }
 
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status) {
-    if (words != NULL) *words = rt != NULL ? rt->error_words : "";
-    if (http_status != NULL) *http_status = rt != NULL ? rt->error_http_status : 0;
-    return rt != NULL ? rt->error : PHI_BAD_ARG;
+    if (rt != NULL) return phi__error_last(rt, words, http_status);
+    if (words != NULL) *words = "";
+    if (http_status != NULL) *http_status = 0;
+    return PHI_BAD_ARG;
 }
 
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
@@ -54981,7 +55038,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     } else
         (void)phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     phi__buf_free(&text);
-    if (writer == NULL) return agent->rt->error;
+    if (writer == NULL) return phi__error_last(agent->rt, NULL, NULL);
     writer->tree.hidden_fn = phi__summary_over;
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
     writer->tree.hidden = s;

@@ -19,7 +19,7 @@ struct phi__lent {
 enum { PHI__BARE_LOOKS = 64 };
 
 PHI__FN void phi__bare_bury(phi_runtime *rt) {
-    phi__agent *agent = rt->bare_over, *next;
+    phi__agent *agent = rt->bare_over.first, *next;
     int looks = PHI__BARE_LOOKS;
     for (; agent != NULL && looks > 0; agent = next) {
         next = agent->bare.next;
@@ -58,7 +58,7 @@ static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
 
 /* Runs that are over and whose events point into the thread. */
 static void phi__bare_leave(phi_thread *thread) {
-    phi__agent *agent = thread->rt->bare_over, *next;
+    phi__agent *agent = thread->rt->bare_over.first, *next;
     for (; agent != NULL; agent = next) {
         next = agent->bare.next;
         if (agent->thread != thread) continue;

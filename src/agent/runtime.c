@@ -58,7 +58,7 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     memset(&io, 0, sizeof io);
     status = phi__rt_tape(rt, desc, &io, why);
     if (status != PHI_OK) return status;
-    io.step_budget_us = rt->step_budget_us;
+    io.step_budget_us = phi__step_budget_us(rt);
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
     *why = "no memory, or the system has no poller for us";
@@ -134,10 +134,9 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->responses, &rt->memory);
     phi__sessions_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
-    rt->step_budget_us =
-        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
-    rt->step_budget_bytes =
-        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RT_STEP_BYTES;
+    phi__step_init(rt, desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US,
+                   desc->step_budget_bytes != 0 ? desc->step_budget_bytes
+                                                : (uint32_t)PHI__RT_STEP_BYTES);
     return rt;
 }
 
@@ -150,7 +149,7 @@ static bool phi__rt_has_work(phi_runtime *rt) {
 
 /* Tools, or models of the host's own, want to be called in each step. */
 static bool phi__rt_polls(const phi_runtime *rt) {
-    return rt->polled_count > 0 || rt->polled_runs > 0;
+    return phi__calls_polled(rt) || rt->polled_runs > 0;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -176,7 +175,7 @@ static void phi__rt_io_pump(phi_runtime *rt, int wait) {
         phi__rt_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    until = rt->step_until_us - rt->step_budget_us / 6;
+    until = phi__step_io_until_us(rt);
     while (done >= PHI__RT_READY_BATCH && phi__work_us(rt) < until)
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
 }
@@ -386,9 +385,10 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
 }
 
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status) {
-    if (words != NULL) *words = rt != NULL ? rt->error_words : "";
-    if (http_status != NULL) *http_status = rt != NULL ? rt->error_http_status : 0;
-    return rt != NULL ? rt->error : PHI_BAD_ARG;
+    if (rt != NULL) return phi__error_last(rt, words, http_status);
+    if (words != NULL) *words = "";
+    if (http_status != NULL) *http_status = 0;
+    return PHI_BAD_ARG;
 }
 
 PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {

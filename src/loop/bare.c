@@ -21,12 +21,12 @@ PHI__FN void phi__bare_over(phi__agent *agent) {
     phi__bare_drop(agent);
     agent->bare.over = true;
     agent->bare.next = NULL;
-    agent->bare.prev = rt->bare_over_last;
-    if (rt->bare_over_last != NULL)
-        rt->bare_over_last->bare.next = agent;
+    agent->bare.prev = rt->bare_over.last;
+    if (rt->bare_over.last != NULL)
+        rt->bare_over.last->bare.next = agent;
     else
-        rt->bare_over = agent;
-    rt->bare_over_last = agent;
+        rt->bare_over.first = agent;
+    rt->bare_over.last = agent;
 }
 
 PHI__FN void phi__bare_forget(phi__agent *agent) {
@@ -36,9 +36,9 @@ PHI__FN void phi__bare_forget(phi__agent *agent) {
     if (agent->bare.prev != NULL)
         agent->bare.prev->bare.next = agent->bare.next;
     else
-        rt->bare_over = agent->bare.next;
+        rt->bare_over.first = agent->bare.next;
     if (agent->bare.next != NULL)
         agent->bare.next->bare.prev = agent->bare.prev;
     else
-        rt->bare_over_last = agent->bare.prev;
+        rt->bare_over.last = agent->bare.prev;
 }

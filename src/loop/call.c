@@ -32,8 +32,8 @@ static void phi__call_poll_remove(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
     if (!call->polled) return;
     call->polled = false;
-    rt->polled_count--;
-    if (rt->polled == call) rt->polled = rt->polled_count > 0 ? call->poll_next : NULL;
+    rt->polls.count--;
+    if (rt->polls.next == call) rt->polls.next = rt->polls.count > 0 ? call->poll_next : NULL;
     call->poll_prev->poll_next = call->poll_next;
     call->poll_next->poll_prev = call->poll_prev;
 }
@@ -41,17 +41,17 @@ static void phi__call_poll_remove(phi__toolcall *call) {
 /* Behind the ring's last one, which is before its first. */
 static void phi__call_poll_add(phi__toolcall *call) {
     phi_runtime *rt = call->rt;
-    if (rt->polled == NULL) {
+    if (rt->polls.next == NULL) {
         call->poll_next = call->poll_prev = call;
-        rt->polled = call;
+        rt->polls.next = call;
     } else {
-        call->poll_next = rt->polled;
-        call->poll_prev = rt->polled->poll_prev;
+        call->poll_next = rt->polls.next;
+        call->poll_prev = rt->polls.next->poll_prev;
         call->poll_prev->poll_next = call;
-        rt->polled->poll_prev = call;
+        rt->polls.next->poll_prev = call;
     }
     call->polled = true;
-    rt->polled_count++;
+    rt->polls.count++;
 }
 
 static bool phi__call_claim(const phi__toolcall *call) {
@@ -492,12 +492,14 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
 
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all have their turn in
    each. The ring may change under way: a round is over when it comes to a call that had its turn. */
+PHI__FN bool phi__calls_polled(const phi_runtime *rt) { return rt->polls.count > 0; }
+
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
-    rt->poll_round++;
-    while (rt->polled != NULL && rt->polled->poll_round != rt->poll_round) {
-        phi__toolcall *call = rt->polled;
-        rt->polled = call->poll_next;
-        call->poll_round = rt->poll_round;
+    uint32_t round = phi__step_next(rt);
+    while (rt->polls.next != NULL && rt->polls.next->poll_round != round) {
+        phi__toolcall *call = rt->polls.next;
+        rt->polls.next = call->poll_next;
+        call->poll_round = round;
         phi__call_poll_tool(rt, call);
         if (rt->tape == NULL && phi__step_spent(rt)) return;
     }

@@ -10,10 +10,17 @@
 PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(rt->error_words, sizeof rt->error_words, format, args);
+    (void)vsnprintf(rt->last_error.words, sizeof rt->last_error.words, format, args);
     va_end(args);
-    rt->error_words[phi__words_clean(rt->error_words, strlen(rt->error_words))] = '\0';
-    rt->error = status;
-    rt->error_http_status = 0;
+    rt->last_error.words[phi__words_clean(rt->last_error.words, strlen(rt->last_error.words))] =
+        '\0';
+    rt->last_error.status = status;
+    rt->last_error.http_status = 0;
     return status;
+}
+
+PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, int *http_status) {
+    if (words != NULL) *words = rt->last_error.words;
+    if (http_status != NULL) *http_status = rt->last_error.http_status;
+    return rt->last_error.status;
 }

@@ -184,12 +184,12 @@ PHI__FN void phi__forget_press(phi__agent *agent) {
     if (agent->room.pressed || !phi__forget_may(agent)) return;
     agent->room.pressed = true;
     agent->room.next = NULL;
-    agent->room.prev = rt->pressed_last;
-    if (rt->pressed_last != NULL)
-        rt->pressed_last->room.next = agent;
+    agent->room.prev = rt->pressed.last;
+    if (rt->pressed.last != NULL)
+        rt->pressed.last->room.next = agent;
     else
-        rt->pressed = agent;
-    rt->pressed_last = agent;
+        rt->pressed.first = agent;
+    rt->pressed.last = agent;
 }
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
@@ -199,20 +199,20 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     if (agent->room.prev != NULL)
         agent->room.prev->room.next = agent->room.next;
     else
-        rt->pressed = agent->room.next;
+        rt->pressed.first = agent->room.next;
     if (agent->room.next != NULL)
         agent->room.next->room.prev = agent->room.prev;
     else
-        rt->pressed_last = agent->room.prev;
+        rt->pressed.last = agent->room.prev;
 }
 
 /* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
    called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
-    const phi__agent *last = rt->pressed_last;
+    const phi__agent *last = rt->pressed.last;
     phi__agent *agent;
     bool more = last != NULL;
-    while (more && (agent = rt->pressed) != NULL) {
+    while (more && (agent = rt->pressed.first) != NULL) {
         more = agent != last && last->room.pressed;
         phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */

@@ -91,6 +91,7 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
+PHI__FN bool phi__calls_polled(const phi_runtime *rt); /* some want to be called in each step */
 
 /* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);

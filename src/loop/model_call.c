@@ -496,7 +496,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             phi__reader_feed(&run->attempt.reader, bytes);
         else
             phi__call_collect(run, bytes);
-        rt->step_bytes_left -= phi__min(rt->step_bytes_left, bytes.len);
+        phi__step_took(rt, bytes.len);
         phi__xfer_took(run->attempt.transfer, bytes.len);
         if (!phi__fields_tell(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;

@@ -225,9 +225,10 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->hosted.polled_step == run->agent->rt->poll_round || phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == phi__step_round(run->agent->rt) ||
+        phi__events_backlog(run->agent))
         return false;
-    run->hosted.polled_step = run->agent->rt->poll_round;
+    run->hosted.polled_step = phi__step_round(run->agent->rt);
     run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));

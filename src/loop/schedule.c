@@ -13,13 +13,32 @@ PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
 
 /* A slice that was begun is finished: a third of the budget is kept for that. */
 PHI__FN void phi__step_slice(phi_runtime *rt) {
-    rt->step_until_us = phi__work_us(rt) + rt->step_budget_us - rt->step_budget_us / 3;
-    rt->step_bytes_left = rt->step_budget_bytes;
+    rt->slice.until_us = phi__work_us(rt) + rt->slice.budget_us - rt->slice.budget_us / 3;
+    rt->slice.bytes_left = rt->slice.budget_bytes;
 }
 
 PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->step_bytes_left == 0 || phi__work_us(rt) >= rt->step_until_us;
+    return rt->slice.bytes_left == 0 || phi__work_us(rt) >= rt->slice.until_us;
 }
+
+PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes) {
+    rt->slice.budget_us = budget_us;
+    rt->slice.budget_bytes = budget_bytes;
+}
+
+PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt) { return rt->slice.budget_us; }
+
+PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt) {
+    return rt->slice.until_us - rt->slice.budget_us / 6;
+}
+
+PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes) {
+    rt->slice.bytes_left -= phi__min(rt->slice.bytes_left, bytes);
+}
+
+PHI__FN uint32_t phi__step_next(phi_runtime *rt) { return ++rt->slice.round; }
+
+PHI__FN uint32_t phi__step_round(const phi_runtime *rt) { return rt->slice.round; }
 
 /* ---- the ready list ---- */
 

@@ -25,6 +25,7 @@
 #include "loop/compactor.h"
 #include "loop/context_in.h"
 #include "loop/draft_in.h"
+#include "loop/error_in.h"
 #include "loop/fail_in.h"
 #include "loop/fields_in.h"
 #include "loop/filter_in.h"
@@ -424,6 +425,16 @@ enum {
     PHI__AGENT_STOP = 8 /* when the turn is over */
 };
 
+typedef struct phi__agents {
+    phi__agent *first, *last;
+} phi__agents;
+
+/* call.c: the calls whose step is called. */
+typedef struct phi__polls {
+    phi__toolcall *next; /* a ring; where the next step begins */
+    size_t count;
+} phi__polls;
+
 struct phi_runtime {
     phi_memory memory;
     phi__io *io;
@@ -437,31 +448,26 @@ struct phi_runtime {
     phi__sessions sessions;
     phi__events events;
     phi__run *ready, *ready_last;
-    phi__run *paused;      /* those that wait for a limit or a budget */
-    phi__toolcall *polled; /* a ring; where the next step begins */
-    size_t polled_count;
-    uint32_t poll_round;                  /* counts the steps */
+    phi__run *paused; /* those that wait for a limit or a budget */
+    phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *doomed;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
-    phi__agent *pressed, *pressed_last;     /* to forget something when their events are released */
-    phi__limit_failure at_limit;            /* of a run that the runtime's limit has ended */
-    phi_thread *threads;                    /* of phi_thread_new */
-    phi__grown grown;                       /* threads whose store lacks something */
-    phi__agent *bare_over, *bare_over_last; /* until their events are popped; oldest first */
-    uint32_t active;                        /* runs going */
-    uint32_t step_budget_us, step_budget_bytes;
-    uint64_t step_began_us, step_until_us;
+    phi__agents pressed;         /* to forget something when their events are released */
+    phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
+    phi_thread *threads;         /* of phi_thread_new */
+    phi__grown grown;            /* threads whose store lacks something */
+    phi__agents bare_over;       /* until their events are popped; oldest first */
+    uint32_t active;             /* runs going */
+    phi__slice slice;
+    uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
-    size_t step_bytes_left;
     bool in_step, closing;
-    bool abandoned;   /* a callback was left by an exception or a longjmp: it can only be freed */
-    phi_status error; /* the last one */
-    int error_http_status;
-    char error_words[256];
+    bool abandoned; /* a callback was left by an exception or a longjmp: it can only be freed */
+    phi__last_error last_error;
 };
 
 #endif

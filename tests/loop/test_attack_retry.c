@@ -421,7 +421,7 @@ TEST(anything_may_be_done_between_any_two_states) {
     scene whole;
     memset(&whole, 0, sizeof whole);
     whole.r = rig_new();
-    rig_runtime(whole.r)->step_budget_us = 0;
+    rig_runtime(whole.r)->slice.budget_us = 0;
     CHECK(all_of_it(&whole));
     while (rig_run(whole.r, 1) > 0) states++;
     rig_free(whole.r);
@@ -435,7 +435,7 @@ TEST(anything_may_be_done_between_any_two_states) {
             memset(&s, 0, sizeof s);
             memset(&seen, 0, sizeof seen);
             s.r = rig_new();
-            rig_runtime(s.r)->step_budget_us = 0;
+            rig_runtime(s.r)->slice.budget_us = 0;
             CHECK(all_of_it(&s));
             seen.who = s.child;
             rig_watch(s.r, count_ends, &seen);

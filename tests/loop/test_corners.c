@@ -219,7 +219,7 @@ TEST(whoever_pops_agent_end_may_prompt_at_once_however_short_the_step_was) {
     phi_agent_desc desc = rig_desc();
     int left = 3, i;
     rig_watch(r, ask_again, &left);
-    rig_runtime(r)->step_budget_us = 0;
+    rig_runtime(r)->slice.budget_us = 0;
     for (i = 0; i < 4; i++) rig_says(r, "hello");
     CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "go"), PHI_OK);
     for (i = 0; i < 400; i++) (void)rig_run(r, 1);
