@@ -1458,14 +1458,14 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 
 #endif /* PHI__PUB_CODECS */
 
-#ifdef PHI__PUB_THREAD
-#if PHI__PUB_THREAD != 0xfc083bfe
-#error "phi: two versions of src/thread in one file"
+#ifdef PHI__PUB_LOG
+#if PHI__PUB_LOG != 0x638f024a
+#error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_THREAD 0xfc083bfe
+#define PHI__PUB_LOG 0x638f024a
 
-/* ---- src/thread/thread.h ---- */
+/* ---- src/log/thread.h ---- */
 
 /* thread.h - the thread: one append-only log of what was said and done, and every view of it.
 
@@ -1478,8 +1478,8 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
    thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite puts a rewrite off until the run
    ends.
    Threads: the pumping thread. */
-#ifndef PHI_THREAD_THREAD_H
-#define PHI_THREAD_THREAD_H
+#ifndef PHI_LOG_THREAD_H
+#define PHI_LOG_THREAD_H
 
 
 #ifdef __cplusplus
@@ -1571,7 +1571,7 @@ typedef struct phi_rewrite {
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
    agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what the active lane does not show is
-   valid until the next phi_step: it leaves memory (thread/store.h). */
+   valid until the next phi_step: it leaves memory (persist/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
     int64_t at_ms; /* Unix time; for display, never for order */
@@ -1711,7 +1711,16 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif
 #endif
 
-/* ---- src/thread/compact.h ---- */
+#endif /* PHI__PUB_LOG */
+
+#ifdef PHI__PUB_HISTORY
+#if PHI__PUB_HISTORY != 0x2355838f
+#error "phi: two versions of src/history in one file"
+#endif
+#else
+#define PHI__PUB_HISTORY 0x2355838f
+
+/* ---- src/history/compact.h ---- */
 
 /* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
 
@@ -1722,8 +1731,8 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
    A turn is what stands next to each other with the same loop_id and turn_index; a message without a loop_id is one by
    itself, but for results, which belong to the turn of their call. A run is what stands next to each other with the
    same loop_id. The current run is the last one. */
-#ifndef PHI_THREAD_COMPACT_H
-#define PHI_THREAD_COMPACT_H
+#ifndef PHI_HISTORY_COMPACT_H
+#define PHI_HISTORY_COMPACT_H
 
 
 #ifdef __cplusplus
@@ -1799,68 +1808,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 #endif
 #endif
 
-/* ---- src/thread/introspect.h ---- */
-
-/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the log in words.
-
-   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is another matter:
-   phi_explain. Each of these makes a view and costs as much, and says what phi_thread_view says where that fails. Entries
-   are read for phi_thread_describe only, and only those that it writes a line of. All of them look, and change nothing;
-   also while a run goes on.
-   Threads: the pumping thread. */
-#ifndef PHI_THREAD_INTROSPECT_H
-#define PHI_THREAD_INTROSPECT_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* What a lane shows. */
-typedef struct phi_lane_figures {
-    size_t messages; /* in view; all that follow count among these */
-    size_t user, answers, results, extensions;
-    size_t made, summaries;      /* by a rewrite; summaries are of those */
-    size_t calls, open_calls;    /* tool calls of the answers; those without a result so far */
-    uint64_t text_bytes, tokens; /* of text blocks; of all blocks, by estimate */
-} phi_lane_figures;
-
-/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now). PHI_NOT_FOUND: no such
-   lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
-PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
-                                      phi_lane_figures *out);
-
-/* The newest message of a role that a lane (NULL: the active one) shows. The message is the thread's, valid as an
-   entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
-PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
-                                   phi_view_item *out);
-/* What the model said last: the text of the newest answer that has any, its blocks joined, in the arena. Errors as
-   phi_thread_last. */
-PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
-                                        phi_arena *arena, phi_str *out);
-
-/* What phi_thread_describe shows. Zero means default for every field. */
-typedef struct phi_describe {
-    const char *lane;    /* whose view it is (default: the active one) */
-    uint64_t before;     /* the thread as it was before this entry (default: as it is now) */
-    uint32_t last;       /* entries, the newest (default 20; PHI_UNLIMITED) */
-    uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
-} phi_describe;
-
-/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first; of a message, whether
-   the lane shows it, whether what a rewrite made stands for it, or whether it is hidden. The wording may change. A line
-   names at most four calls or spans, and names are cut to 80 bytes. Control characters are written "\n" or "\x1b".
-   Ownership: text in the arena. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is untouched. */
-PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
-                                       phi_arena *arena, phi_str *out);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/thread/policy.h ---- */
+/* ---- src/history/policy.h ---- */
 
 /* policy.h - how much of a view a model is sent.
 
@@ -1869,8 +1817,8 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
    The newest turn is always sent, its results cut at head and tail where it does not fit. Then, as far as the budget
    goes: the summaries of what is older, and older groups, the newest first, until one does not fit. What is sent
    begins with a user's message or a summary. A larger budget never shows less. */
-#ifndef PHI_THREAD_POLICY_H
-#define PHI_THREAD_POLICY_H
+#ifndef PHI_HISTORY_POLICY_H
+#define PHI_HISTORY_POLICY_H
 
 
 #ifdef __cplusplus
@@ -1961,15 +1909,15 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
 #endif
 #endif
 
-/* ---- src/thread/prune.h ---- */
+/* ---- src/history/prune.h ---- */
 
 /* prune.h - taking the oldest of a model's own words out of its view.
 
    What a user said is never taken, nor what a compaction has left standing, nor durable entries. What is taken goes as
    a whole: an answer with the results of its calls. It stays in the log.
    Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. */
-#ifndef PHI_THREAD_PRUNE_H
-#define PHI_THREAD_PRUNE_H
+#ifndef PHI_HISTORY_PRUNE_H
+#define PHI_HISTORY_PRUNE_H
 
 
 #ifdef __cplusplus
@@ -2002,7 +1950,7 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 #endif
 #endif
 
-/* ---- src/thread/revert.h ---- */
+/* ---- src/history/revert.h ---- */
 
 /* revert.h - going back to an earlier step: what the model did since is taken out of its view.
 
@@ -2010,8 +1958,8 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
    that line, where a tool asks for it (phi_tool.names_steps). The results of one answer are one step: they stay together.
    What a user said cannot be gone back over.
    Pure: from a thread to a rewrite, which whoever called it applies. */
-#ifndef PHI_THREAD_REVERT_H
-#define PHI_THREAD_REVERT_H
+#ifndef PHI_HISTORY_REVERT_H
+#define PHI_HISTORY_REVERT_H
 
 
 #ifdef __cplusplus
@@ -2048,7 +1996,55 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 #endif
 #endif
 
-/* ---- src/thread/store.h ---- */
+/* ---- src/history/tracker.h ---- */
+
+/* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
+
+   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the system prompt and
+   the tools, too. Messages behind that answer are estimated. A list that was changed in between (compacted, pruned,
+   replaced) is no longer what was reported: reset it. */
+#ifndef PHI_HISTORY_TRACKER_H
+#define PHI_HISTORY_TRACKER_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* PHI_ZERO is a tracker that knows nothing. It owns nothing. */
+typedef struct phi_tracker {
+    uint64_t reported; /* tokens up to and with message `index`; 0: none are known */
+    size_t index;
+} phi_tracker;
+
+/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0 is ignored. */
+PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
+
+/* The tokens that a list of `count` messages is known to have, and in *from the first message that is to be estimated
+   and added. Where nothing is known of it, or it is too short to hold the recorded one: 0, and *from is 0. */
+PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
+
+/* The whole sum. counter NULL: the estimate. */
+PHI_API uint64_t phi_tracker_tokens(const phi_tracker *tracker, const phi_message *const *messages,
+                                    size_t count, const phi_token_counter *counter);
+
+PHI_API void phi_tracker_reset(phi_tracker *tracker);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_HISTORY */
+
+#ifdef PHI__PUB_PERSIST
+#if PHI__PUB_PERSIST != 0x0259101a
+#error "phi: two versions of src/persist in one file"
+#endif
+#else
+#define PHI__PUB_PERSIST 0x0259101a
+
+/* ---- src/persist/store.h ---- */
 
 /* store.h - where threads and documents are kept: an interface, and what makes a thread durable in one.
 
@@ -2056,8 +2052,8 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
    Calls are plain calls into a file system or a database and take as long as those do; they are made inside
    phi_step, a few for each run and turn, and where the host asks.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
-#ifndef PHI_THREAD_STORE_H
-#define PHI_THREAD_STORE_H
+#ifndef PHI_PERSIST_STORE_H
+#define PHI_PERSIST_STORE_H
 
 
 #ifdef __cplusplus
@@ -2144,54 +2140,6 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
 #endif
 #endif
 
-/* ---- src/thread/tracker.h ---- */
-
-/* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
-
-   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the system prompt and
-   the tools, too. Messages behind that answer are estimated. A list that was changed in between (compacted, pruned,
-   replaced) is no longer what was reported: reset it. */
-#ifndef PHI_THREAD_TRACKER_H
-#define PHI_THREAD_TRACKER_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* PHI_ZERO is a tracker that knows nothing. It owns nothing. */
-typedef struct phi_tracker {
-    uint64_t reported; /* tokens up to and with message `index`; 0: none are known */
-    size_t index;
-} phi_tracker;
-
-/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0 is ignored. */
-PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
-
-/* The tokens that a list of `count` messages is known to have, and in *from the first message that is to be estimated
-   and added. Where nothing is known of it, or it is too short to hold the recorded one: 0, and *from is 0. */
-PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
-
-/* The whole sum. counter NULL: the estimate. */
-PHI_API uint64_t phi_tracker_tokens(const phi_tracker *tracker, const phi_message *const *messages,
-                                    size_t count, const phi_token_counter *counter);
-
-PHI_API void phi_tracker_reset(phi_tracker *tracker);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-#endif /* PHI__PUB_THREAD */
-
-#ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0xb9fee8c6
-#error "phi: two versions of src/persist in one file"
-#endif
-#else
-#define PHI__PUB_PERSIST 0xb9fee8c6
-
 /* ---- src/persist/file_store.h ---- */
 
 /* file_store.h - a phi_store in a directory: a file a document, a file a thread.
@@ -2235,6 +2183,67 @@ typedef struct phi_file_store_desc {
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
 /* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
 PHI_API void phi_file_store_close(phi_store *store);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/persist/introspect.h ---- */
+
+/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the log in words.
+
+   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is another matter:
+   phi_explain. Each of these makes a view and costs as much, and says what phi_thread_view says where that fails. Entries
+   are read for phi_thread_describe only, and only those that it writes a line of. All of them look, and change nothing;
+   also while a run goes on.
+   Threads: the pumping thread. */
+#ifndef PHI_PERSIST_INTROSPECT_H
+#define PHI_PERSIST_INTROSPECT_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a lane shows. */
+typedef struct phi_lane_figures {
+    size_t messages; /* in view; all that follow count among these */
+    size_t user, answers, results, extensions;
+    size_t made, summaries;      /* by a rewrite; summaries are of those */
+    size_t calls, open_calls;    /* tool calls of the answers; those without a result so far */
+    uint64_t text_bytes, tokens; /* of text blocks; of all blocks, by estimate */
+} phi_lane_figures;
+
+/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now). PHI_NOT_FOUND: no such
+   lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
+                                      phi_lane_figures *out);
+
+/* The newest message of a role that a lane (NULL: the active one) shows. The message is the thread's, valid as an
+   entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
+                                   phi_view_item *out);
+/* What the model said last: the text of the newest answer that has any, its blocks joined, in the arena. Errors as
+   phi_thread_last. */
+PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
+                                        phi_arena *arena, phi_str *out);
+
+/* What phi_thread_describe shows. Zero means default for every field. */
+typedef struct phi_describe {
+    const char *lane;    /* whose view it is (default: the active one) */
+    uint64_t before;     /* the thread as it was before this entry (default: as it is now) */
+    uint32_t last;       /* entries, the newest (default 20; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
+} phi_describe;
+
+/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first; of a message, whether
+   the lane shows it, whether what a rewrite made stands for it, or whether it is hidden. The wording may change. A line
+   names at most four calls or spans, and names are cut to 80 bytes. Control characters are written "\n" or "\x1b".
+   Ownership: text in the arena. `describe` NULL: the defaults.
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is untouched. */
+PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
+                                       phi_arena *arena, phi_str *out);
 
 #ifdef __cplusplus
 }
@@ -2982,11 +2991,11 @@ typedef struct phi_agent_desc {
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xbd07feb0
+#if PHI__PUB_AGENT != 0x983f9378
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xbd07feb0
+#define PHI__PUB_AGENT 0x983f9378
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3329,9 +3338,9 @@ PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena,
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
-   active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
+   active lane (log/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
    them, what it has made is not. An agent that has forgotten (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
+   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (persist/store.h), and NULL where
    it cannot be read back: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
@@ -3669,11 +3678,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x25990006
+#if PHI__PUB_RECORD != 0x87a07f29
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x25990006
+#define PHI__PUB_RECORD 0x87a07f29
 
 /* ---- src/record/session.h ---- */
 
@@ -4145,7 +4154,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 /* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place of one it has; earlier
    ones a keep_compacted of all their turns, where they have none. Messages stay as they are.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not among them, with long
-   results cut. keep_compacted: what is between, as one summary (thread/compact.h) behind the focus message, or as it is
+   results cut. keep_compacted: what is between, as one summary (history/compact.h) behind the focus message, or as it is
    where that would not be smaller; where nothing is between, it is not there. No section parts a call from its result.
    at_ms: when. *made, where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
    changed. */
@@ -16992,11 +17001,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xc3f2c720
+#if PHI__IMP_WIRE != 0xde86d92a
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xc3f2c720
+#define PHI__IMP_WIRE 0xde86d92a
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17227,8 +17236,8 @@ typedef struct phi__item {
     phi_arena *arena;         /* where kept pieces go */
     uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
     uint64_t from, to;        /* the entries of a thread that it stands for */
-    uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
-    uint32_t summary;         /* thread/project_in.h: the newest one up to here */
+    uint32_t flags;           /* log/thread.h: PHI_ITEM_ bits */
+    uint32_t summary;         /* history/project_in.h: the newest one up to here */
 } phi__item;
 
 struct phi__adapted;
@@ -28259,41 +28268,21 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 
 #endif /* PHI__IMP_CODECS */
 
-#ifdef PHI__IMP_THREAD
-#if PHI__IMP_THREAD != 0xf5b7d45f
-#error "phi: two versions of src/thread in one file"
+#ifdef PHI__IMP_LOG
+#if PHI__IMP_LOG != 0xc1761901
+#error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_THREAD 0xf5b7d45f
+#define PHI__IMP_LOG 0xc1761901
 
-/* ---- src/thread/hashes_in.h ---- */
-
-/* hashes_in.h - a set of hashes; ids are told apart by theirs. */
-#ifndef PHI_THREAD_HASHES_IN_H
-#define PHI_THREAD_HASHES_IN_H
-
-
-/* Hashes: an open table, half empty; 0 is free. */
-typedef struct phi__hashes {
-    uint64_t *at;
-    size_t count, cap;
-} phi__hashes;
-
-PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
-PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
-PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
-PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
-
-#endif
-
-/* ---- src/thread/dirty_in.h ---- */
+/* ---- src/log/dirty_in.h ---- */
 
 /* dirty_in.h - which logs of a runtime are to be looked at in a step.
 
    A log that is in a store puts itself into one list when it grows, and into another when something of it went out of
    view: so a step need not look at all of them. One that is in no store costs a look at a pointer. */
-#ifndef PHI_THREAD_DIRTY_IN_H
-#define PHI_THREAD_DIRTY_IN_H
+#ifndef PHI_LOG_DIRTY_IN_H
+#define PHI_LOG_DIRTY_IN_H
 
 
 /* Why a log is looked at in a step. */
@@ -28322,7 +28311,27 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why);
 
 #endif
 
-/* ---- src/thread/log_in.h ---- */
+/* ---- src/log/hashes_in.h ---- */
+
+/* hashes_in.h - a set of hashes; ids are told apart by theirs. */
+#ifndef PHI_LOG_HASHES_IN_H
+#define PHI_LOG_HASHES_IN_H
+
+
+/* Hashes: an open table, half empty; 0 is free. */
+typedef struct phi__hashes {
+    uint64_t *at;
+    size_t count, cap;
+} phi__hashes;
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more);
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash);
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash); /* its room was made */
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
+
+#endif
+
+/* ---- src/log/log_in.h ---- */
 
 /* log_in.h - entries, in memory: by seq, and in the segments where they live.
 
@@ -28330,8 +28339,8 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why);
    a log that is in a store, segments to which no view points may leave memory: their entries are then *away*, and
    `entries` has gaps. Nothing here reads or writes a store.
    Threads: the pumping thread. */
-#ifndef PHI_THREAD_LOG_IN_H
-#define PHI_THREAD_LOG_IN_H
+#ifndef PHI_LOG_LOG_IN_H
+#define PHI_LOG_LOG_IN_H
 
 
 /* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
@@ -28467,14 +28476,375 @@ PHI__FN const char *phi__entry_continuation_word(int continuation);
 
 #endif
 
-/* ---- src/thread/fold_in.h ---- */
+/* ---- src/log/check.c ---- */
+
+/* check.c - what a message must be to stand in a thread. */
+
+
+/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not would be one there. */
+PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
+
+static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_TEXT: return true;
+    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
+    case PHI_CONTENT_THINKING:
+    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
+    }
+    return false;
+}
+
+static const char *phi__check_content(phi_role role, const phi_content *c) {
+    if (!phi__check_kind_fits(role, c->kind))
+        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
+                                          : "expected text or an image";
+    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
+        return "an image needs data and mime_type";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__id_fits(c->id))
+        return "a tool call's id is not UTF-8";
+    return NULL;
+}
+
+static const char *phi__check_whole(const phi_message *m) {
+    if ((unsigned)m->role < (unsigned)PHI_ROLE_USER ||
+        (unsigned)m->role > (unsigned)PHI_ROLE_EXTENSION)
+        return "role is none of its values";
+    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
+        return "stop_reason is none of its values";
+    if (m->content == NULL && m->content_count > 0) return "content is missing";
+    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
+        return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
+        return "tool_call_id is not UTF-8";
+    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
+        return "an extension needs an extension_kind";
+    if (m->role == PHI_ROLE_EXTENSION && m->extra != NULL &&
+        (phi__str_is(m->extra->role, "user") || phi__str_is(m->extra->role, "assistant") ||
+         phi__str_is(m->extra->role, "toolResult")))
+        return "an extension cannot have the role user, assistant or toolResult";
+    return NULL;
+}
+
+PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
+    const char *fault = phi__check_whole(m);
+    size_t i;
+    *block = SIZE_MAX;
+    for (i = 0; fault == NULL && m->role != PHI_ROLE_EXTENSION && i < m->content_count; i++) {
+        fault = phi__check_content(m->role, &m->content[i]);
+        *block = i;
+    }
+    return fault;
+}
+
+/* ---- src/log/dirty.c ---- */
+
+/* dirty.c - lists of logs that are to be looked at. */
+
+PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
+    if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
+    dirty->listed[why] = true;
+    dirty->next[why] = NULL;
+    dirty->prev[why] = grown->tail[why];
+    if (grown->tail[why] != NULL)
+        grown->tail[why]->next[why] = dirty;
+    else
+        grown->head[why] = dirty;
+    grown->tail[why] = dirty;
+}
+
+PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
+    if (dirty == NULL || grown == NULL || !dirty->listed[why]) return;
+    dirty->listed[why] = false;
+    if (dirty->prev[why] != NULL)
+        dirty->prev[why]->next[why] = dirty->next[why];
+    else
+        grown->head[why] = dirty->next[why];
+    if (dirty->next[why] != NULL)
+        dirty->next[why]->prev[why] = dirty->prev[why];
+    else
+        grown->tail[why] = dirty->prev[why];
+}
+
+PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
+    phi__dirty *dirty = grown->head[why];
+    if (dirty != NULL) phi__dirty_remove(grown, dirty, why);
+    return dirty;
+}
+
+/* ---- src/log/entry.c ---- */
+
+/* entry.c - words for what an entry can be. */
+
+PHI__FN const char *phi__entry_kind_word(int kind) {
+    static const char *const words[] = {"",         "message",    "rewrite",  "lane",
+                                        "switch",   "loop_start", "loop_end", "turn_start",
+                                        "turn_end", "spawn",      "note",     "forgotten"};
+    return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
+}
+
+PHI__FN const char *phi__entry_trigger_word(int trigger) {
+    static const char *const words[] = {"", "user", "sub_agent", "continuation", "branch"};
+    return trigger >= 0 && (size_t)trigger < PHI__COUNT(words) ? words[trigger] : NULL;
+}
+
+PHI__FN const char *phi__entry_continuation_word(int continuation) {
+    static const char *const words[] = {"initial", "default", "rerun", "branch", "compaction"};
+    return continuation >= 0 && (size_t)continuation < PHI__COUNT(words) ? words[continuation]
+                                                                         : NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
+    switch (reason) {
+    case PHI_REWRITE_MANUAL: return "manual";
+    case PHI_REWRITE_COMPACTION: return "compaction";
+    case PHI_REWRITE_PRUNE: return "prune";
+    case PHI_REWRITE_RESTORE: return "restore";
+    case PHI_REWRITE_REVERT: return "revert";
+    case PHI_REWRITE_SYSTEM: return "system";
+    }
+    return "";
+}
+
+/* ---- src/log/hashes.c ---- */
+
+/* hashes.c - a set of hashes. */
+
+static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
+    size_t i = (size_t)hash & (cap - 1);
+    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
+    return i;
+}
+
+PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
+    size_t cap = phi__max(set->cap, 16), i;
+    uint64_t *at;
+    while (cap / 2 < phi__add(set->count, more)) {
+        if (cap > SIZE_MAX / 2) return false;
+        cap *= 2;
+    }
+    if (cap == set->cap || more == 0) return true;
+    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
+    if (at == NULL) return false;
+    for (i = 0; i < set->cap; i++)
+        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    set->at = at;
+    set->cap = cap;
+    return true;
+}
+
+static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
+
+PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
+    hash = phi__hashes_filled(hash);
+    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
+}
+
+PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
+    size_t i;
+    hash = phi__hashes_filled(hash);
+    i = phi__hashes_place(set->at, set->cap, hash);
+    set->count += set->at[i] == 0;
+    set->at[i] = hash;
+}
+
+PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
+    phi__free(memory, set->at, set->cap * sizeof *set->at);
+    memset(set, 0, sizeof *set);
+}
+
+/* ---- src/log/log.c ---- */
+
+/* log.c - entries by seq. */
+
+PHI__FN int64_t phi__log_now(const phi__log *log) {
+    return log->io != NULL ? phi__io_wall_ms(log->io) : 0;
+}
+
+PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq) {
+    size_t from = 0, to = log->held;
+    if (seq >= log->count || seq < log->base) return NULL;
+    if (phi__log_whole(log)) return log->entries[seq - log->base];
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (log->entries[middle]->seq < seq)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < log->held && log->entries[from]->seq == seq ? log->entries[from] : NULL;
+}
+
+PHI__FN bool phi__log_reserve(phi__log *log, size_t n) {
+    void *grown = phi__grow(log->memory, log->entries, &log->cap, phi__add(log->held, n),
+                            sizeof *log->entries);
+    if (grown != NULL) log->entries = (phi__entry **)grown;
+    return grown != NULL;
+}
+
+PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
+    entry->seq = log->count++;
+    entry->segment = log->current;
+    log->entries[log->held++] = entry;
+    if (log->made_ms == 0) log->made_ms = entry->at_ms;
+    log->changed_ms = entry->at_ms;
+}
+
+PHI__FN void phi__log_grew(phi__log *log) {
+    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
+}
+
+PHI__FN void phi__log_left(phi__log *log) {
+    log->left = true;
+    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
+}
+
+/* ---- src/log/segments.c ---- */
+
+/* segments.c - where entries live: a log grows into segments, which leave memory as a whole. */
+
+#ifndef PHI__SEGMENT_BYTES
+#define PHI__SEGMENT_BYTES                                                                         \
+    16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
+#endif
+
+/* Of an agent with a memory limit, so many segments make up the limit. */
+enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
+
+enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
+
+/* ---- where entries live ---- */
+
+/* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
+static void phi__segment_arena(const phi__log *log, phi_arena *arena) {
+    bool limited = log->limit_bytes != 0;
+    phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
+    if (limited) arena->most_block_bytes = log->segment_bytes / 2;
+}
+
+PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes) {
+    size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
+    log->limit_bytes = limit_bytes;
+    log->segment_bytes =
+        limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
+    phi__segment_arena(log, &log->first.arena);
+}
+
+PHI__FN size_t phi__log_segment_bytes(const phi__log *log) {
+    const phi__segment *segment = log->segments;
+    size_t bytes = phi__arena_taken(&log->first.arena);
+    for (; segment != NULL; segment = segment->older)
+        bytes += sizeof *segment + phi__arena_taken(&segment->arena);
+    return bytes;
+}
+
+static phi__segment *phi__segment_new(phi__log *log) {
+    phi__segment *segment = (phi__segment *)phi__alloc(log->memory, sizeof *segment);
+    if (segment != NULL) phi__segment_arena(log, &segment->arena);
+    return segment;
+}
+
+/* What still goes into the one that is left are renderings of its messages, a few at a time. */
+static void phi__segment_begin(phi__log *log, phi__segment *segment) {
+    phi_arena *full = &log->current->arena;
+    full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
+    full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
+    segment->older = log->segments;
+    log->segments = log->current = segment;
+}
+
+static void phi__segment_free(phi__log *log, phi__segment *segment) {
+    phi_arena_free(&segment->arena);
+    phi__free(log->memory, segment, sizeof *segment);
+}
+
+/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
+   limited, is full, however much is left there. */
+static bool phi__segment_full(const phi__log *log) {
+    const phi_arena *arena = &log->current->arena;
+    size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;
+    return bytes >= (log->limit_bytes != 0 ? 2 : 4) * full ||
+           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
+}
+
+PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried) {
+    phi__segment *segment;
+    if (!phi__segment_full(log)) return true;
+    segment = phi__segment_new(log);
+    if (segment == NULL) return false;
+    if (carried != NULL && carried->len > 0 &&
+        !phi__arena_str(&segment->arena, *carried, carried)) {
+        phi__segment_free(log, segment);
+        return false;
+    }
+    phi__segment_begin(log, segment);
+    return true;
+}
+
+PHI__FN bool phi__log_open(phi__log *log) {
+    phi__segment *segment = phi__segment_new(log);
+    if (segment != NULL) phi__segment_begin(log, segment);
+    return segment != NULL;
+}
+
+/* ---- the end ---- */
+
+PHI__FN void phi__log_pin(phi__segment *segment) {
+    if (segment != NULL) segment->live = true;
+}
+
+PHI__FN void phi__log_drop_dead(phi__log *log) {
+    phi__segment **at = &log->segments, *segment;
+    while ((segment = *at) != NULL) {
+        if (segment->live) {
+            at = &segment->older;
+            continue;
+        }
+        *at = segment->older;
+        phi__segment_free(log, segment);
+    }
+    if (!log->first.live) phi_arena_free(&log->first.arena);
+}
+
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
+    memset(log, 0, sizeof *log);
+    log->memory = memory;
+    log->io = io;
+    phi__log_limit(log, 0);
+    log->current = &log->first;
+}
+
+PHI__FN void phi__log_free(phi__log *log) {
+    phi__segment *segment;
+    phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
+    phi_arena_free(&log->first.arena);
+    while ((segment = log->segments) != NULL) {
+        log->segments = segment->older;
+        phi__segment_free(log, segment);
+    }
+}
+#undef PHI__SEGMENT_BYTES
+
+#endif /* PHI__IMP_LOG */
+
+#ifdef PHI__IMP_HISTORY
+#if PHI__IMP_HISTORY != 0x1bf6d6e1
+#error "phi: two versions of src/history in one file"
+#endif
+#else
+#define PHI__IMP_HISTORY 0x1bf6d6e1
+
+/* ---- src/history/fold_in.h ---- */
 
 /* fold_in.h - what a lane shows.
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or was made
    anew. What is made anew needs the whole log in memory. */
-#ifndef PHI_THREAD_FOLD_IN_H
-#define PHI_THREAD_FOLD_IN_H
+#ifndef PHI_HISTORY_FOLD_IN_H
+#define PHI_HISTORY_FOLD_IN_H
 
 
 /* What a lane shows: each item is a message of the log, or one of a rewrite. */
@@ -28541,11 +28911,11 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
 
 #endif
 
-/* ---- src/thread/lane_in.h ---- */
+/* ---- src/history/lane_in.h ---- */
 
 /* lane_in.h - lanes, and the messages of the active one. */
-#ifndef PHI_THREAD_LANE_IN_H
-#define PHI_THREAD_LANE_IN_H
+#ifndef PHI_HISTORY_LANE_IN_H
+#define PHI_HISTORY_LANE_IN_H
 
 
 enum { PHI__LANE_NONE = 0x7fffffff };
@@ -28604,11 +28974,11 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
 
 #endif
 
-/* ---- src/thread/loops_in.h ---- */
+/* ---- src/history/loops_in.h ---- */
 
 /* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes on. */
-#ifndef PHI_THREAD_LOOPS_IN_H
-#define PHI_THREAD_LOOPS_IN_H
+#ifndef PHI_HISTORY_LOOPS_IN_H
+#define PHI_HISTORY_LOOPS_IN_H
 
 
 /* The last beginning of each run, by the hash of its id: an open table, half empty. */
@@ -28655,11 +29025,11 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
 
 #endif
 
-/* ---- src/thread/ops_in.h ---- */
+/* ---- src/history/ops_in.h ---- */
 
 /* ops_in.h - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
-#ifndef PHI_THREAD_OPS_IN_H
-#define PHI_THREAD_OPS_IN_H
+#ifndef PHI_HISTORY_OPS_IN_H
+#define PHI_HISTORY_OPS_IN_H
 
 
 /* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
@@ -28701,11 +29071,11 @@ PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 
 #endif
 
-/* ---- src/thread/runs_in.h ---- */
+/* ---- src/history/runs_in.h ---- */
 
 /* runs_in.h - how a run that keeps nothing is rolled back. */
-#ifndef PHI_THREAD_RUNS_IN_H
-#define PHI_THREAD_RUNS_IN_H
+#ifndef PHI_HISTORY_RUNS_IN_H
+#define PHI_HISTORY_RUNS_IN_H
 
 
 /* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
@@ -28732,7 +29102,7 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
 
 #endif
 
-/* ---- src/thread/thread_in.h ---- */
+/* ---- src/history/thread_in.h ---- */
 
 /* thread_in.h - a thread: its log, and what is known of it while it grows.
 
@@ -28741,8 +29111,8 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
    stays in the log and is not shown.
    All of this is in memory, and needs no store: what would read a log back is in recall_in.h.
    Threads: the pumping thread. */
-#ifndef PHI_THREAD_THREAD_IN_H
-#define PHI_THREAD_THREAD_IN_H
+#ifndef PHI_HISTORY_THREAD_IN_H
+#define PHI_HISTORY_THREAD_IN_H
 
 
 struct phi_thread {
@@ -28840,11 +29210,11 @@ PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_statu
 
 #endif
 
-/* ---- src/thread/about_in.h ---- */
+/* ---- src/history/about_in.h ---- */
 
 /* about_in.h - what a thread knows of itself beside its entries. */
-#ifndef PHI_THREAD_ABOUT_IN_H
-#define PHI_THREAD_ABOUT_IN_H
+#ifndef PHI_HISTORY_ABOUT_IN_H
+#define PHI_HISTORY_ABOUT_IN_H
 
 
 /* The note that holds it, with its other names and numbers as JSON. */
@@ -28875,11 +29245,11 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
 #endif
 
-/* ---- src/thread/compact_in.h ---- */
+/* ---- src/history/compact_in.h ---- */
 
 /* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
-#ifndef PHI_THREAD_COMPACT_IN_H
-#define PHI_THREAD_COMPACT_IN_H
+#ifndef PHI_HISTORY_COMPACT_IN_H
+#define PHI_HISTORY_COMPACT_IN_H
 
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
@@ -28914,13 +29284,13 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 #endif
 
-/* ---- src/thread/load_in.h ---- */
+/* ---- src/history/load_in.h ---- */
 
 /* load_in.h - a thread while entries are read into it.
 
    Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an error it is to be freed. */
-#ifndef PHI_THREAD_LOAD_IN_H
-#define PHI_THREAD_LOAD_IN_H
+#ifndef PHI_HISTORY_LOAD_IN_H
+#define PHI_HISTORY_LOAD_IN_H
 
 
 PHI__FN phi_status phi__load_begin(phi_thread *thread);
@@ -28950,11 +29320,11 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
 #endif
 
-/* ---- src/thread/rebase_in.h ---- */
+/* ---- src/history/rebase_in.h ---- */
 
 /* rebase_in.h - a log that begins anew with copies of what its lanes show. */
-#ifndef PHI_THREAD_REBASE_IN_H
-#define PHI_THREAD_REBASE_IN_H
+#ifndef PHI_HISTORY_REBASE_IN_H
+#define PHI_HISTORY_REBASE_IN_H
 
 
 /* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
@@ -28976,13 +29346,13 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 #endif
 
-/* ---- src/thread/rewrite_in.h ---- */
+/* ---- src/history/rewrite_in.h ---- */
 
 /* rewrite_in.h - the one change of what a lane shows: valid, or refused before it is appended.
 
    Nothing here reads a store: what a rewrite needs of the log is in memory (phi__rewrite_needs). */
-#ifndef PHI_THREAD_REWRITE_IN_H
-#define PHI_THREAD_REWRITE_IN_H
+#ifndef PHI_HISTORY_REWRITE_IN_H
+#define PHI_HISTORY_REWRITE_IN_H
 
 
 /* What is checked, and where words about it go. */
@@ -29036,11 +29406,11 @@ PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_S
 
 #endif
 
-/* ---- src/thread/truncate_in.h ---- */
+/* ---- src/history/truncate_in.h ---- */
 
 /* truncate_in.h - the oldest groups leave the view. */
-#ifndef PHI_THREAD_TRUNCATE_IN_H
-#define PHI_THREAD_TRUNCATE_IN_H
+#ifndef PHI_HISTORY_TRUNCATE_IN_H
+#define PHI_HISTORY_TRUNCATE_IN_H
 
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
@@ -29055,215 +29425,23 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 
 #endif
 
-/* ---- src/thread/history_in.h ---- */
+/* ---- src/history/history_in.h ---- */
 
 /* history_in.h - all of src/history that works on a thread, for the layers below. */
-#ifndef PHI_THREAD_HISTORY_IN_H
-#define PHI_THREAD_HISTORY_IN_H
+#ifndef PHI_HISTORY_HISTORY_IN_H
+#define PHI_HISTORY_HISTORY_IN_H
 
 
 #endif
 
-/* ---- src/thread/entry_in.h ---- */
-
-/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
-
-   The same entry gives the same bytes, and what was written is read as it was, message for message and byte for
-   byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON themselves are kept as strings. An
-   entry is read into the thread that it belongs to, behind those before it, and is refused where it could not have
-   been appended there. */
-#ifndef PHI_THREAD_ENTRY_IN_H
-#define PHI_THREAD_ENTRY_IN_H
-
-
-/* Appends it to a buffer; what it takes from `scratch` is given back. */
-PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
-                            phi_arena *scratch);
-
-enum {
-    PHI__ENTRY_WORDS = 240,
-    PHI__ENTRY_SCRATCH = 16384 /* bytes; most entries need no other block */
-};
-
-typedef struct phi__entry_reader {
-    phi_thread *thread;
-    phi_arena scratch; /* an entry's tree */
-    phi_str loop_id;   /* the last one, in the thread: entries of a run share it */
-    char words[PHI__ENTRY_WORDS];
-} phi__entry_reader;
-
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
-PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
-
-/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
-   anything but PHI_OK the thread is to be freed. */
-PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
-PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
-
-/* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
-PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
-                                          size_t words_size);
-
-/* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
-   in the reader's scratch arena, strings of the tree are not copied. */
-PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
-                                          phi_message *out);
-
-/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with a lane where one is
-   named: all of it in the reader's scratch arena. */
-PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
-                                          phi_rewrite *out);
-
-#endif
-
-/* ---- src/thread/info_in.h ---- */
-
-/* info_in.h - the id of a thread: that of its store, or of its own. */
-#ifndef PHI_THREAD_INFO_IN_H
-#define PHI_THREAD_INFO_IN_H
-
-
-/* The thread's id, in a store or not; made where it has none. Empty: no memory. */
-PHI__FN phi_str phi__info_id(phi_thread *thread);
-/* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
-PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);
-PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread);
-
-#endif
-
-/* ---- src/thread/introspect_in.h ---- */
-
-/* introspect_in.h - a view's calls without a result, and its figures. */
-#ifndef PHI_THREAD_INTROSPECT_IN_H
-#define PHI_THREAD_INTROSPECT_IN_H
-
-
-typedef struct phi__open_call {
-    uint64_t seq; /* the first entry of its item */
-    size_t block;
-} phi__open_call;
-
-typedef struct phi__open_calls {
-    const phi__open_call *calls; /* the last one first */
-    size_t count, all;           /* without a result; of both kinds */
-} phi__open_calls;
-
-/* The list is in the arena. False: no memory. */
-PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
-                                  phi__open_calls *out);
-PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
-                                         const phi__open_calls *open);
-
-#endif
-
-/* ---- src/thread/journal_in.h ---- */
-
-/* journal_in.h - a thread that is in a store, and what the store has of it.
-
-   What the store did not take stays in the log, and goes with what is written next.
-   Threads: the pumping thread. */
-#ifndef PHI_THREAD_JOURNAL_IN_H
-#define PHI_THREAD_JOURNAL_IN_H
-
-
-enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
-#define PHI__JOURNAL_BATCH_BYTES                                                                   \
-    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
-
-enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
-
-typedef struct phi__journal {
-    phi_store store;
-    char *id; /* terminated */
-    size_t id_len;
-    uint64_t stored; /* entries that the store has */
-    bool failing;    /* the last append failed, and that was told */
-    phi_thread *thread;
-    phi__dirty dirty;
-} phi__journal;
-
-PHI__FN bool phi__journal_id_fits(const char *id);
-/* As phi_thread_attach, whatever the thread's user is. */
-PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
-                                     uint64_t *torn, char *words, size_t words_size);
-/* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
-PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
-PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
-/* Unlocks and forgets it, without writing anything; none is harmless. */
-PHI__FN void phi__journal_close(phi_thread *thread);
-/* Puts it into a list, if it is not in it and the thread is a runtime's. */
-PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
-/* The one that was listed first, and out of the list; NULL: none. */
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
-
-/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy else. */
-PHI__FN void phi__thread_free(phi_thread *thread);
-
-#endif
-
-/* ---- src/thread/recall_in.h ---- */
-
-/* recall_in.h - what leaves memory, and how it comes back.
-
-   Only here is a store read for a log that is in use: by what a host or a run asks for, first of all, and once. */
-#ifndef PHI_THREAD_RECALL_IN_H
-#define PHI_THREAD_RECALL_IN_H
-
-
-/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
-   says, or PHI_NO_MEMORY, and nothing changed. */
-PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
-/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
-   PHI_OK then). */
-PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
-
-/* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
-PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto);
-/* What is needed to append the end of a run. As phi__thread_recall. */
-PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
-/* Whether the whole log has a run of this id. As phi__thread_recall. */
-PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
-
-/* ---- edit.c ---- */
-
-/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back. loop_id, turn_index: who makes it. */
-PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
-                                       char *words, size_t words_size);
-/* ---- evict.c ---- */
-
-/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned (phi__log_pin); what stays besides:
-   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
-   everything. */
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
-PHI__FN void phi__thread_shed_end(phi_thread *thread);
-
-/* ---- views.c ---- */
-
-/* An entry as the public struct shows it. */
-PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
-
-#endif
-
-/* ---- src/thread/persist_in.h ---- */
-
-/* persist_in.h - a thread, and the store that it may be in, for the layers below. */
-#ifndef PHI_THREAD_PERSIST_IN_H
-#define PHI_THREAD_PERSIST_IN_H
-
-
-#endif
-
-/* ---- src/thread/project_in.h ---- */
+/* ---- src/history/project_in.h ---- */
 
 /* project_in.h - projecting from a fold, for the loop, and in words.
 
    A fold remembers for each item where the newest summary up to it stands, and how many groups there are: so
    what is left out need not be walked over, and a turn costs what is shown. */
-#ifndef PHI_THREAD_PROJECT_IN_H
-#define PHI_THREAD_PROJECT_IN_H
+#ifndef PHI_HISTORY_PROJECT_IN_H
+#define PHI_HISTORY_PROJECT_IN_H
 
 
 /* What is projected, and for what. */
@@ -29330,12 +29508,12 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 
 #endif
 
-/* ---- src/thread/step_in.h ---- */
+/* ---- src/history/step_in.h ---- */
 
 /* step_in.h - the names of steps: "n12" in a model's words and in events, 12 in JSON, as the
    original has it. */
-#ifndef PHI_THREAD_STEP_IN_H
-#define PHI_THREAD_STEP_IN_H
+#ifndef PHI_HISTORY_STEP_IN_H
+#define PHI_HISTORY_STEP_IN_H
 
 
 enum { PHI__STEP_BYTES = 32 };
@@ -29350,7 +29528,7 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 #endif
 
-/* ---- src/thread/about.c ---- */
+/* ---- src/history/about.c ---- */
 
 /* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it was forked from.
 
@@ -29506,7 +29684,7 @@ PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *inf
     return status;
 }
 
-/* ---- src/thread/append.c ---- */
+/* ---- src/history/append.c ---- */
 
 /* append.c - appending, and keeping what the active lane shows up to date. */
 
@@ -29704,68 +29882,7 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
     return done;
 }
 
-/* ---- src/thread/check.c ---- */
-
-/* check.c - what a message must be to stand in a thread. */
-
-
-/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not would be one there. */
-PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
-
-static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
-    switch (kind) {
-    case PHI_CONTENT_TEXT: return true;
-    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
-    case PHI_CONTENT_THINKING:
-    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
-    }
-    return false;
-}
-
-static const char *phi__check_content(phi_role role, const phi_content *c) {
-    if (!phi__check_kind_fits(role, c->kind))
-        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
-                                          : "expected text or an image";
-    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
-        return "an image needs data and mime_type";
-    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
-    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__id_fits(c->id))
-        return "a tool call's id is not UTF-8";
-    return NULL;
-}
-
-static const char *phi__check_whole(const phi_message *m) {
-    if ((unsigned)m->role < (unsigned)PHI_ROLE_USER ||
-        (unsigned)m->role > (unsigned)PHI_ROLE_EXTENSION)
-        return "role is none of its values";
-    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
-        return "stop_reason is none of its values";
-    if (m->content == NULL && m->content_count > 0) return "content is missing";
-    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
-        return "a tool result needs a tool_call_id";
-    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
-        return "tool_call_id is not UTF-8";
-    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
-        return "an extension needs an extension_kind";
-    if (m->role == PHI_ROLE_EXTENSION && m->extra != NULL &&
-        (phi__str_is(m->extra->role, "user") || phi__str_is(m->extra->role, "assistant") ||
-         phi__str_is(m->extra->role, "toolResult")))
-        return "an extension cannot have the role user, assistant or toolResult";
-    return NULL;
-}
-
-PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
-    const char *fault = phi__check_whole(m);
-    size_t i;
-    *block = SIZE_MAX;
-    for (i = 0; fault == NULL && m->role != PHI_ROLE_EXTENSION && i < m->content_count; i++) {
-        fault = phi__check_content(m->role, &m->content[i]);
-        *block = i;
-    }
-    return fault;
-}
-
-/* ---- src/thread/compact.c ---- */
+/* ---- src/history/compact.c ---- */
 
 /* compact.c - the plan of a compaction: which turns stand, which are summed up in lines, which go.
 
@@ -30438,7 +30555,7 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
 }
 #undef PHI__COMPACT_LEFT_OUT
 
-/* ---- src/thread/compact_levels.c ---- */
+/* ---- src/history/compact_levels.c ---- */
 
 /* compact_levels.c - the three levels over a plain list of messages; their words are those of others (behaviours C 36).
 
@@ -30741,1718 +30858,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 #undef PHI__LEVELS_MIDDLE
 #undef PHI__LEVELS_OLDEST
 
-/* ---- src/thread/describe.c ---- */
-
-/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line is written of are
-   read: others may have left memory. */
-
-enum {
-    PHI__DESCRIBE_LAST = 20,  /* entries */
-    PHI__DESCRIBE_TEXT = 200, /* bytes; as Thread.debug_view of the specification cuts */
-    PHI__DESCRIBE_NAME = 80,  /* bytes */
-    PHI__DESCRIBE_MOST = 4    /* calls or spans in a line */
-};
-
-/* ---- texts ---- */
-
-/* Nothing that ends the line, or that a terminal obeys: what is said may come from anywhere. */
-static void phi__describe_clean(phi__buf *out, phi_str s) {
-    size_t i;
-    for (i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.at[i];
-        bool c1 = c == 0xc2 && i + 1 < s.len && (unsigned char)s.at[i + 1] < 0xa0;
-        if (c1) c = (unsigned char)s.at[++i];
-        if (c == '\n')
-            phi__buf_text(out, "\\n");
-        else if (c == '\t')
-            phi__buf_text(out, "\\t");
-        else if (c < 0x20 || c == 0x7f || c1)
-            phi__buf_printf(out, "\\x%02x", (unsigned)c);
-        else
-            phi__buf_char(out, (char)c);
-    }
-}
-
-/* The first `most` bytes, in sound UTF-8. */
-static void phi__describe_cut(phi__buf *out, phi_str s, size_t most) {
-    phi__buf sound;
-    phi__buf_init(&sound, out->memory);
-    phi__utf8_repair(&sound, phi__str(s.at, phi__utf8_cut(s, most)));
-    phi__describe_clean(out, phi__buf_str(&sound));
-    out->failed = out->failed || sound.failed;
-    phi__buf_free(&sound);
-    if (s.len > most) phi__buf_text(out, "...");
-}
-
-static void phi__describe_name(phi__buf *out, phi_str s) {
-    phi__describe_cut(out, s, PHI__DESCRIBE_NAME);
-}
-
-static void phi__describe_n(phi__buf *out, uint64_t n, const char *one, const char *many) {
-    phi__buf_printf(out, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
-}
-
-static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
-    phi__buf_printf(out, "%llu tokens in, %llu of them cached, %llu out",
-                    (unsigned long long)(u->input + u->cache_read + u->cache_write),
-                    (unsigned long long)u->cache_read, (unsigned long long)u->output);
-}
-
-/* ---- messages ---- */
-
-/* What is known of the view and of how it is to be written, beside an entry. */
-typedef struct phi__describe {
-    phi__buf *out;
-    phi_str lane;
-    size_t text_bytes;
-    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the next one. */
-    const phi__open_calls *open;
-    size_t open_at;
-    const phi_view_item *items; /* what the lane shows */
-    size_t item_count;
-} phi__describe;
-
-typedef enum phi__describe_mark {
-    PHI__DESCRIBE_HIDDEN = 0,
-    PHI__DESCRIBE_REPLACED,
-    PHI__DESCRIBE_SHOWN
-} phi__describe_mark;
-
-static void phi__describe_who(phi__buf *out, const phi_message *m) {
-    switch (m->role) {
-    case PHI_ROLE_USER: phi__buf_text(out, "user message"); return;
-    case PHI_ROLE_ASSISTANT:
-        phi__buf_text(out, "answer");
-        if (m->stop_reason > PHI_STOP_REASON_TOOL_USE || m->stop_reason == PHI_STOP_REASON_LENGTH)
-            phi__buf_printf(out, " (%s)", phi_stop_reason_text(m->stop_reason));
-        return;
-    case PHI_ROLE_TOOL_RESULT:
-        phi__buf_text(out, m->is_error ? "failed result of " : "result of ");
-        phi__describe_name(out, m->tool_name);
-        phi__buf_char(out, ' ');
-        phi__describe_name(out, m->tool_call_id);
-        return;
-    case PHI_ROLE_EXTENSION:
-        phi__buf_text(out, "extension ");
-        phi__describe_name(out, m->extension_kind);
-        return;
-    }
-}
-
-static size_t phi__describe_of_kind(const phi_message *m, phi_content_kind kind) {
-    size_t i, n = 0;
-    for (i = 0; i < m->content_count; i++) n += m->content[i].kind == kind;
-    return n;
-}
-
-/* The text blocks as one, as far as they are wanted. */
-static void phi__describe_text(phi__describe *d, const phi_message *m) {
-    size_t i, left = d->text_bytes;
-    uint64_t all = 0;
-    phi__buf_char(d->out, '"');
-    for (i = 0; i < m->content_count; i++) {
-        phi_str s = m->content[i].text;
-        if (m->content[i].kind != PHI_CONTENT_TEXT) continue;
-        all += s.len;
-        s.len = phi__utf8_cut(s, left);
-        phi__describe_cut(d->out, s, s.len);
-        left -= s.len;
-        if (s.len < m->content[i].text.len) left = 0;
-    }
-    if (all > d->text_bytes) phi__buf_text(d->out, "...");
-    phi__buf_char(d->out, '"');
-    if (all > d->text_bytes) phi__buf_printf(d->out, " of %llu bytes", (unsigned long long)all);
-}
-
-static bool phi__describe_call_is_open(const phi__describe *d, uint64_t seq, size_t block) {
-    size_t i;
-    for (i = d->open_at; i > 0 && d->open->calls[i - 1].seq == seq; i--)
-        if (d->open->calls[i - 1].block == block) return true;
-    return false;
-}
-
-static void phi__describe_calls(phi__describe *d, const phi_message *m, uint64_t seq, bool shown) {
-    size_t i, n = 0;
-    for (i = 0; i < m->content_count; i++) {
-        const phi_content *c = &m->content[i];
-        if (c->kind != PHI_CONTENT_TOOL_CALL || ++n > PHI__DESCRIBE_MOST) continue;
-        phi__buf_text(d->out, n == 1 ? ", calls " : ", ");
-        phi__describe_name(d->out, c->name);
-        phi__buf_char(d->out, ' ');
-        phi__describe_name(d->out, c->id);
-        phi__buf_char(d->out, ' ');
-        phi__describe_cut(d->out, c->arguments, d->text_bytes);
-        if (c->incomplete) phi__buf_text(d->out, " (broke off)");
-        if (shown && phi__describe_call_is_open(d, seq, i)) phi__buf_text(d->out, " (open)");
-    }
-    if (n > PHI__DESCRIBE_MOST)
-        phi__buf_printf(d->out, " and %llu more", (unsigned long long)(n - PHI__DESCRIBE_MOST));
-}
-
-static void phi__describe_message(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
-    static const char *const marks[] = {"hidden", "replaced", "shown"};
-    const phi_message *m = e->message;
-    size_t images = phi__describe_of_kind(m, PHI_CONTENT_IMAGE);
-    phi__describe_who(d->out, m);
-    phi__buf_printf(d->out, ", %llu tokens, %s", (unsigned long long)phi_tokens_of_message(NULL, m),
-                    marks[mark]);
-    if ((e->flags & PHI_ENTRY_DURABLE) != 0) phi__buf_text(d->out, ", durable");
-    if (phi__describe_of_kind(m, PHI_CONTENT_THINKING) > 0) phi__buf_text(d->out, ", thinking");
-    if (images > 0) {
-        phi__buf_text(d->out, ", ");
-        phi__describe_n(d->out, images, "image", "images");
-    }
-    if (phi__describe_of_kind(m, PHI_CONTENT_TEXT) > 0) {
-        phi__buf_text(d->out, ": ");
-        phi__describe_text(d, m);
-    }
-    if (m->role == PHI_ROLE_EXTENSION) {
-        phi__buf_text(d->out, ": ");
-        phi__describe_cut(d->out, m->extension_data, d->text_bytes);
-    }
-    phi__describe_calls(d, m, e->seq, mark == PHI__DESCRIBE_SHOWN);
-}
-
-/* ---- other entries ---- */
-
-static void phi__describe_span(phi__describe *d, const phi_span *span) {
-    phi__buf_printf(d->out, "%llu", (unsigned long long)span->from);
-    if (span->to != span->from) phi__buf_printf(d->out, "-%llu", (unsigned long long)span->to);
-    if (span->message_count == 0) {
-        phi__buf_text(d->out, " by nothing");
-        return;
-    }
-    phi__buf_text(d->out, " by ");
-    if (span->summary)
-        phi__describe_n(d->out, span->message_count, "summary ", "summaries ");
-    else
-        phi__describe_n(d->out, span->message_count, "message ", "messages ");
-    phi__describe_text(d, &span->messages[0]);
-}
-
-static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
-    size_t i;
-    phi__buf_text(d->out, "rewrite \"");
-    phi__describe_name(d->out, phi_str_of(r->op_id));
-    if (r->revoke != NULL) {
-        phi__buf_text(d->out, "\" undoes \"");
-        phi__describe_name(d->out, phi_str_of(r->revoke));
-        phi__buf_char(d->out, '"');
-        return;
-    }
-    phi__buf_printf(d->out, "\" (%s)%s", phi_rewrite_reason_text(r->reason),
-                    r->span_count > 0 ? " replaces " : "");
-    for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
-        if (i > 0) phi__buf_text(d->out, ", ");
-        phi__describe_span(d, &r->spans[i]);
-    }
-    if (r->span_count > PHI__DESCRIBE_MOST)
-        phi__buf_printf(d->out, " and %llu more",
-                        (unsigned long long)(r->span_count - PHI__DESCRIBE_MOST));
-    if (r->switch_to == NULL) return;
-    phi__buf_text(d->out, r->span_count > 0 ? ", and switches to lane \"" : " switches to lane \"");
-    phi__describe_name(d->out, phi_str_of(r->switch_to));
-    phi__buf_char(d->out, '"');
-}
-
-static void phi__describe_lane(phi__describe *d, const phi_entry *e) {
-    phi__buf_text(d->out, "lane \"");
-    phi__describe_name(d->out, e->lane);
-    if (e->kind == PHI_ENTRY_SWITCH) {
-        phi__buf_text(d->out, "\" is active");
-    } else if (e->parent_lane.len == 0) {
-        phi__buf_text(d->out, "\" begins empty");
-    } else {
-        phi__buf_text(d->out, "\" begins as \"");
-        phi__describe_name(d->out, e->parent_lane);
-        phi__buf_printf(d->out, "\" after %llu", (unsigned long long)e->fork_seq);
-    }
-}
-
-static void phi__describe_why(phi__buf *out, const char *word) {
-    if (word != NULL && word[0] != '\0') phi__buf_printf(out, " (%s)", word);
-}
-
-static void phi__describe_loop(phi__describe *d, const phi_entry *e) {
-    phi__buf_text(d->out, "run \"");
-    phi__describe_name(d->out, e->loop_id);
-    if (e->kind == PHI_ENTRY_LOOP_START) {
-        phi__buf_text(d->out, "\" begins");
-        if (e->loop != NULL)
-            phi__describe_why(d->out, phi__entry_continuation_word((int)e->loop->continuation));
-        return;
-    }
-    phi__buf_printf(d->out, "\" ends: %s", phi_status_text((int)e->status));
-    if (e->failure != NULL)
-        phi__buf_printf(d->out, " (%s)", phi_failure_kind_text(e->failure->kind));
-    if (e->keep == PHI_KEEP_NONE) phi__buf_text(d->out, ", nothing of it is kept");
-}
-
-static void phi__describe_child(phi__describe *d, const phi_entry *e) {
-    phi__buf_text(d->out, "call \"");
-    phi__describe_name(d->out, e->tool_call_id);
-    phi__buf_text(d->out, "\" ran \"");
-    phi__describe_name(d->out, e->child_loop_id);
-    phi__buf_char(d->out, '"');
-}
-
-static void phi__describe_other(phi__describe *d, const phi_entry *e) {
-    switch (e->kind) {
-    case PHI_ENTRY_MESSAGE: return;
-    case PHI_ENTRY_REWRITE: phi__describe_rewrite(d, e->rewrite); return;
-    case PHI_ENTRY_LANE:
-    case PHI_ENTRY_SWITCH: phi__describe_lane(d, e); return;
-    case PHI_ENTRY_LOOP_START:
-    case PHI_ENTRY_LOOP_END: phi__describe_loop(d, e); break;
-    case PHI_ENTRY_TURN_START:
-        phi__buf_printf(d->out, "turn %u begins", (unsigned)e->turn_index);
-        phi__describe_why(d->out, phi__entry_trigger_word((int)e->trigger));
-        return;
-    case PHI_ENTRY_TURN_END:
-        phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
-        break;
-    case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
-    case PHI_ENTRY_FORGOTTEN:
-        phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
-                        (unsigned long long)e->forgotten->from,
-                        (unsigned long long)e->forgotten->to - 1,
-                        (unsigned long long)e->forgotten->bytes);
-        return;
-    case PHI_ENTRY_NOTE:
-        phi__buf_text(d->out, "note ");
-        phi__describe_name(d->out, e->note_kind);
-        phi__buf_text(d->out, ": ");
-        phi__describe_cut(d->out, e->note, d->text_bytes);
-        return;
-    }
-    if (e->usage == NULL) return;
-    phi__buf_text(d->out, "; ");
-    phi__describe_usage(d->out, e->usage);
-}
-
-static void phi__describe_entry(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
-    phi__buf_printf(d->out, "%llu ", (unsigned long long)e->seq);
-    if (e->kind != PHI_ENTRY_LANE && e->kind != PHI_ENTRY_SWITCH &&
-        !phi_str_equal(e->lane, d->lane)) {
-        phi__buf_char(d->out, '[');
-        phi__describe_name(d->out, e->lane);
-        phi__buf_text(d->out, "] ");
-    }
-    if (e->kind == PHI_ENTRY_MESSAGE)
-        phi__describe_message(d, e, mark);
-    else
-        phi__describe_other(d, e);
-    phi__buf_char(d->out, '\n');
-}
-
-/* ---- the whole ---- */
-
-/* A byte for each entry from `first` to before `end`. */
-static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
-                                    uint64_t end, phi_arena *scratch) {
-    uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
-    size_t i;
-    uint64_t seq;
-    for (i = 0; marks != NULL && i < count; i++) {
-        const phi_view_item *it = &items[i];
-        if ((it->flags & PHI_ITEM_SYNTHETIC) == 0) {
-            if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
-            continue;
-        }
-        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to)
-            continue; /* one span, many messages */
-        for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
-            if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
-                marks[seq - first] = PHI__DESCRIBE_REPLACED;
-    }
-    return marks;
-}
-
-static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
-                               const phi_lane_figures *f) {
-    phi_usage usage = phi_thread_usage(thread);
-    phi__describe_n(d->out, end, "entry", "entries");
-    if (end < phi_thread_count(thread))
-        phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
-    phi__buf_text(d->out, ", ");
-    phi__describe_n(d->out, phi_thread_lane_count(thread), "lane", "lanes");
-    if (end == phi_thread_count(thread)) {
-        phi__buf_text(d->out, "; runs that ended took ");
-        phi__describe_usage(d->out, &usage);
-    }
-    phi__buf_text(d->out, "\nlane \"");
-    phi__describe_name(d->out, d->lane);
-    phi__buf_text(d->out, "\" shows ");
-    phi__describe_n(d->out, f->messages, "message", "messages");
-    phi__buf_printf(d->out, ", %llu tokens: %llu of the user, ", (unsigned long long)f->tokens,
-                    (unsigned long long)f->user);
-    phi__describe_n(d->out, f->answers, "answer, ", "answers, ");
-    phi__describe_n(d->out, f->results, "result", "results");
-    if (f->extensions > 0) {
-        phi__buf_text(d->out, ", ");
-        phi__describe_n(d->out, f->extensions, "extension", "extensions");
-    }
-    if (f->made > 0)
-        phi__buf_printf(d->out, "; %llu made by rewrites", (unsigned long long)f->made);
-    if (f->open_calls > 0) {
-        phi__buf_text(d->out, "; ");
-        phi__describe_n(d->out, f->open_calls, "call open", "calls open");
-    }
-    phi__buf_char(d->out, '\n');
-}
-
-/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this log's own. */
-static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
-                                                phi__describe_mark mark) {
-    size_t i;
-    if ((e->flags & PHI_ITEM_SYNTHETIC) == 0) return mark;
-    for (i = 0; i < d->item_count; i++)
-        if (d->items[i].message == e->message) return PHI__DESCRIBE_SHOWN;
-    return mark;
-}
-
-static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thread, uint64_t first,
-                                        uint64_t end, const uint8_t *marks) {
-    uint64_t seq;
-    for (seq = first; seq < end; seq++) {
-        phi_entry e;
-        phi_status status = phi_thread_entry(thread, seq, &e);
-        if (status != PHI_OK) return status;
-        while (d->open_at > 0 && d->open->calls[d->open_at - 1].seq < seq) d->open_at--;
-        phi__describe_entry(d, &e,
-                            phi__describe_carried(d, &e, (phi__describe_mark)marks[seq - first]));
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread,
-                                      const phi_describe *asked, phi_arena *scratch) {
-    uint64_t count = phi_thread_count(thread);
-    uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
-    uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
-    uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
-    uint64_t base = phi_thread_first(thread);
-    const phi_view_item *items;
-    phi__open_calls open;
-    phi_lane_figures figures;
-    uint8_t *marks;
-    size_t n;
-    phi_status status;
-    if (first < base) first = base;
-    if (end < first) return PHI_NOT_FOUND;
-    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX, scratch,
-                             &items, &n);
-    if (status != PHI_OK) return status;
-    marks = phi__describe_marks(items, n, first, end, scratch);
-    if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
-    figures = phi__figures_of(items, n, &open);
-    d->items = items;
-    d->item_count = n;
-    d->open = &open;
-    d->open_at = open.count;
-    d->lane = asked->lane != NULL ? phi_str_of(asked->lane) : phi_thread_lane(thread);
-    d->text_bytes = asked->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : asked->text_bytes;
-    if (asked->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
-    phi__describe_head(d, thread, end, &figures);
-    return phi__describe_entries(d, thread, first, end, marks);
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
-                                       phi_arena *arena, phi_str *out) {
-    phi_describe plain;
-    phi_arena scratch;
-    phi__buf text;
-    phi__describe d;
-    phi_status status;
-    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    memset(&plain, 0, sizeof plain);
-    memset(&d, 0, sizeof d);
-    phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_init(&text, arena->memory);
-    d.out = &text;
-    status = phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch);
-    if (status == PHI_OK && (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))
-        status = PHI_NO_MEMORY;
-    phi__buf_free(&text);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-/* ---- src/thread/dirty.c ---- */
-
-/* dirty.c - lists of logs that are to be looked at. */
-
-PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
-    if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
-    dirty->listed[why] = true;
-    dirty->next[why] = NULL;
-    dirty->prev[why] = grown->tail[why];
-    if (grown->tail[why] != NULL)
-        grown->tail[why]->next[why] = dirty;
-    else
-        grown->head[why] = dirty;
-    grown->tail[why] = dirty;
-}
-
-PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
-    if (dirty == NULL || grown == NULL || !dirty->listed[why]) return;
-    dirty->listed[why] = false;
-    if (dirty->prev[why] != NULL)
-        dirty->prev[why]->next[why] = dirty->next[why];
-    else
-        grown->head[why] = dirty->next[why];
-    if (dirty->next[why] != NULL)
-        dirty->next[why]->prev[why] = dirty->prev[why];
-    else
-        grown->tail[why] = dirty->prev[why];
-}
-
-PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
-    phi__dirty *dirty = grown->head[why];
-    if (dirty != NULL) phi__dirty_remove(grown, dirty, why);
-    return dirty;
-}
-
-/* ---- src/thread/edit.c ---- */
-
-/* edit.c - what a host, or a run, changes of a thread: what that needs of a thread that has left memory is read back first. */
-
-
-#include <stdio.h>
-
-static phi_status phi__edit_check(const phi_thread *thread, const phi_message *messages,
-                                  size_t count) {
-    size_t i, block;
-    if (messages == NULL || count == 0) return PHI_BAD_ARG;
-    for (i = 0; i < count; i++) {
-        const phi_message *m = &messages[i];
-        phi_status status;
-        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
-        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
-        if (!phi__note_is_json(thread, m->extension_data, &status))
-            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-    }
-    return PHI_OK;
-}
-
-static bool phi__edit_append(phi_thread *thread, const phi_message *messages, size_t count,
-                             uint32_t flags) {
-    phi_arena *room = phi__thread_room(thread);
-    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
-    size_t i;
-    if (entries == NULL || !phi__thread_reserve(thread, count, count)) return false;
-    for (i = 0; i < count; i++) {
-        entries[i].kind = PHI_ENTRY_MESSAGE;
-        entries[i].flags = flags & PHI_ENTRY_DURABLE;
-        entries[i].message = phi_message_copy(&messages[i], room);
-        if (entries[i].message == NULL || !phi__thread_claim_calls(thread, &messages[i]))
-            return false;
-        entries[i].at_ms = phi__thread_now(thread);
-        entries[i].loop_id = entries[i].message->loop_id;
-        entries[i].turn_index = entries[i].message->turn_index;
-    }
-    phi__thread_attach(thread, entries, count);
-    return true;
-}
-
-/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
-static bool phi__edit_settle(phi_thread *thread, phi_role role) {
-    size_t i = thread->fold.count;
-    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
-    if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
-    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) ||
-           phi__thread_answer_orphans(thread);
-}
-
-static bool phi__edit_name_fits(const char *name) {
-    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
-}
-
-PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
-                                       char *words, size_t words_size) {
-    phi_status status = PHI_OK;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (duplicate != NULL) *duplicate = false;
-    if (phi__rewrite_needs(thread, rewrite)) status = phi__thread_recall(thread);
-    return status == PHI_OK ? phi__rewrite_make(thread, rewrite, loop_id, turn_index, duplicate,
-                                                words, words_size)
-                            : status;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
-                                      bool *duplicate, char *words, size_t words_size) {
-    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    if (duplicate != NULL) *duplicate = false;
-    if (thread->user != NULL) return PHI_BUSY;
-    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
-    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
-}
-
-PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
-                                        uint64_t at_seq) {
-    uint32_t from, lane;
-    uint64_t at = 0;
-    bool any = false;
-    phi_status status;
-    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
-    if (thread->user != NULL) return PHI_BUSY;
-    if (phi__thread_find_lane(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
-    from =
-        parent != NULL ? phi__thread_find_lane(thread, phi_str_of(parent)) : thread->lanes.active;
-    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__recall_view(thread, from, at_seq);
-    if (status == PHI_OK) status = phi__thread_cut(thread, from, at_seq, &at, &any);
-    if (status != PHI_OK) return status;
-    return phi__thread_new_lane(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
-                                &lane);
-}
-
-PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
-    phi_status status;
-    uint32_t lane;
-    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
-    if (thread->user != NULL) return PHI_BUSY;
-    lane = phi__thread_find_lane(thread, phi_str_of(name));
-    if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
-    status = phi__recall_view(thread, lane, UINT64_MAX);
-    return status == PHI_OK ? phi__thread_switch(thread, lane) : status;
-}
-
-PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
-    char name[32];
-    size_t n;
-    if (thread == NULL) return PHI_BAD_ARG;
-    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
-        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
-        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
-    }
-    return phi_thread_switch(thread, name);
-}
-
-PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
-                                              size_t count, uint32_t flags, uint64_t expected,
-                                              uint64_t *seq) {
-    phi_arena_mark mark;
-    phi_arena *room;
-    phi_status status;
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->user != NULL) return PHI_BUSY;
-    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
-    status = phi__edit_check(thread, messages, count);
-    if (status != PHI_OK) return status;
-    if (!phi__thread_roll(thread, NULL) || !phi__edit_settle(thread, messages[0].role))
-        return PHI_NO_MEMORY;
-    room = phi__thread_room(thread);
-    mark = phi_arena_save(room);
-    if (!phi__edit_append(thread, messages, count, flags)) {
-        phi_arena_reset(room, mark);
-        return PHI_NO_MEMORY;
-    }
-    if (seq != NULL) *seq = thread->log.count - count;
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
-                                   uint64_t *seq) {
-    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
-    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
-    return phi__thread_note(thread, kind, json, seq);
-}
-
-/* ---- src/thread/entry.c ---- */
-
-/* entry.c - words for what an entry can be. */
-
-PHI__FN const char *phi__entry_kind_word(int kind) {
-    static const char *const words[] = {"",         "message",    "rewrite",  "lane",
-                                        "switch",   "loop_start", "loop_end", "turn_start",
-                                        "turn_end", "spawn",      "note",     "forgotten"};
-    return kind >= 0 && (size_t)kind < PHI__COUNT(words) ? words[kind] : NULL;
-}
-
-PHI__FN const char *phi__entry_trigger_word(int trigger) {
-    static const char *const words[] = {"", "user", "sub_agent", "continuation", "branch"};
-    return trigger >= 0 && (size_t)trigger < PHI__COUNT(words) ? words[trigger] : NULL;
-}
-
-PHI__FN const char *phi__entry_continuation_word(int continuation) {
-    static const char *const words[] = {"initial", "default", "rerun", "branch", "compaction"};
-    return continuation >= 0 && (size_t)continuation < PHI__COUNT(words) ? words[continuation]
-                                                                         : NULL;
-}
-
-/* ---- public ---- */
-
-PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason) {
-    switch (reason) {
-    case PHI_REWRITE_MANUAL: return "manual";
-    case PHI_REWRITE_COMPACTION: return "compaction";
-    case PHI_REWRITE_PRUNE: return "prune";
-    case PHI_REWRITE_RESTORE: return "restore";
-    case PHI_REWRITE_REVERT: return "revert";
-    case PHI_REWRITE_SYSTEM: return "system";
-    }
-    return "";
-}
-
-/* ---- src/thread/entry_json.c ---- */
-
-/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
-
-
-/* ---- words ---- */
-
-/* ---- members ---- */
-
-static void phi__entry_put_str(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
-}
-
-/* Nothing is left out. */
-static void phi__entry_put_some(phi__buf *out, const char *key, phi_str value) {
-    if (value.len > 0) phi__entry_put_str(out, key, value);
-}
-
-static void phi__entry_put_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
-}
-
-static void phi__entry_put_i64(phi__buf *out, const char *key, int64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_i64(out, n);
-}
-
-/* The key only when it holds. */
-static void phi__entry_put_true(phi__buf *out, const char *key, bool holds) {
-    if (!holds) return;
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_text(out, "true");
-}
-
-static void phi__entry_open(phi__buf *out, const char *key) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_char(out, '{');
-}
-
-/* ---- messages ---- */
-
-/* What becomes of a text that should be JSON when its message is written and read. */
-typedef enum phi__entry_text {
-    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
-    PHI__ENTRY_REPLAY,    /* no JSON: nothing */
-    PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
-} phi__entry_text;
-
-/* Whether arguments that are no value but a string come back as something else. */
-static bool phi__entry_string_changes(phi__buf *out, phi_str text, phi_str sound,
-                                      phi_arena *scratch) {
-    phi_arena_mark mark = phi_arena_save(scratch);
-    phi__buf made;
-    phi_json *root = NULL;
-    phi_str back = {NULL, 0};
-    bool read;
-    phi__buf_init(&made, out->memory);
-    phi__message_put_value(&made, text, scratch);
-    read = !made.failed &&
-           phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
-           phi__message_get_value(root, scratch, &back);
-    if (!read) out->failed = true;
-    read = phi_str_equal(back, sound);
-    phi__buf_free(&made);
-    phi_arena_reset(scratch, mark);
-    return !read;
-}
-
-/* Whether it comes back as something else: it is written anew on the way, without blanks. */
-static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what,
-                               phi_arena *scratch) {
-    phi__buf made, sound;
-    bool json, changes;
-    if (text.len == 0) return what != PHI__ENTRY_REPLAY;
-    phi__buf_init(&made, out->memory);
-    phi__buf_init(&sound, out->memory);
-    phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
-    json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
-    changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
-                   : what != PHI__ENTRY_ARGUMENTS ||
-                         phi__entry_string_changes(out, text, phi__buf_str(&sound), scratch);
-    if (made.failed || sound.failed) out->failed = true;
-    phi__buf_free(&made);
-    phi__buf_free(&sound);
-    return changes;
-}
-
-/* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
-static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
-    bool any = false;
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
-        const phi_content *c = &message->content[i];
-        bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
-                         phi__entry_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
-        bool replay = c->kind != PHI_CONTENT_IMAGE &&
-                      phi__entry_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
-        if (!arguments && !replay) continue;
-        if (!any) {
-            phi__json_put_key(out, PHI__LIT("exact"));
-            phi__buf_char(out, '[');
-            any = true;
-        }
-        phi__json_put_comma(out);
-        phi__buf_char(out, '{');
-        phi__entry_put_u64(out, "block", i);
-        if (arguments) phi__entry_put_str(out, "arguments", c->arguments);
-        if (replay) phi__entry_put_str(out, "replay", c->replay);
-        phi__buf_char(out, '}');
-    }
-    if (any) phi__buf_char(out, ']');
-}
-
-/* The interchange format gives an extension neither time nor place. */
-static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
-                                     phi_arena *scratch) {
-    if (message->timestamp_ms != 0) phi__entry_put_i64(out, "timestamp", message->timestamp_ms);
-    phi__entry_put_some(out, "loop", message->loop_id);
-    if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
-    if (phi__entry_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
-        phi__entry_put_str(out, "data", message->extension_data);
-}
-
-/* The members "message" and, where there is something, "more". */
-PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
-    bool extension = message->role == PHI_ROLE_EXTENSION;
-    size_t before, empty;
-    phi__json_put_key(out, PHI__LIT("message"));
-    phi__message_put(out, message, scratch);
-    before = out->len;
-    phi__entry_open(out, "more");
-    empty = out->len;
-    phi__entry_put_true(out, "unstopped",
-                        message->role == PHI_ROLE_ASSISTANT &&
-                            message->stop_reason == PHI_STOP_REASON_NONE);
-    phi__entry_put_some(out, "raw_stop_reason", message->raw_stop_reason);
-    phi__entry_put_some(out, "details", message->details);
-    if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
-        phi__entry_put_u64(out, "turn", message->turn_index);
-    if (extension) phi__entry_put_extension(out, message, scratch);
-    phi__entry_put_exact(out, message, scratch);
-    phi__buf_char(out, '}');
-    if (!out->failed && out->len == empty + 1) out->len = before;
-}
-
-/* ---- what else entries hold ---- */
-
-static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
-    size_t i;
-    phi__json_put_comma(out);
-    phi__buf_char(out, '{');
-    phi__entry_put_u64(out, "from", span->from);
-    phi__entry_put_u64(out, "to", span->to);
-    phi__entry_put_true(out, "summary", span->summary);
-    phi__json_put_key(out, PHI__LIT("messages"));
-    phi__buf_char(out, '[');
-    for (i = 0; i < span->message_count; i++) {
-        phi__json_put_comma(out);
-        phi__buf_char(out, '{');
-        phi__entry_put_message(out, &span->messages[i], scratch);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_text(out, "]}");
-}
-
-/* An empty one is one. */
-static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
-    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
-}
-
-static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
-    phi__json_put_key(out, PHI__LIT("written"));
-    phi__buf_char(out, '{');
-    phi__entry_put_text(out, "model", written->model);
-    phi__message_put_usage(out, &written->usage);
-    phi__json_put_key(out, PHI__LIT("cost"));
-    phi__json_put_double(out, written->cost);
-    phi__buf_char(out, '}');
-}
-
-PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
-    size_t i;
-    phi__entry_put_text(out, "op_id", rewrite->op_id);
-    phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
-    if (rewrite->has_base || rewrite->base_seq != 0)
-        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
-    phi__entry_put_text(out, "revoke", rewrite->revoke);
-    phi__entry_put_text(out, "switch_to", rewrite->switch_to);
-    phi__entry_put_text(out, "meta", rewrite->meta);
-    if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
-    phi__json_put_key(out, PHI__LIT("spans"));
-    phi__buf_char(out, '[');
-    for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
-    phi__buf_char(out, ']');
-}
-
-static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
-    const phi_loop_info *info = entry->of.loop;
-    if (info == NULL) return;
-    phi__entry_open(out, "info");
-    phi__entry_put_str(out, "continuation",
-                       phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__entry_put_some(out, "agent_id", info->agent_id);
-    phi__entry_put_some(out, "session_id", info->session_id);
-    if (!phi_str_equal(info->loop_id, entry->loop_id))
-        phi__entry_put_str(out, "loop_id", info->loop_id);
-    phi__entry_put_some(out, "parent_loop_id", info->parent_loop_id);
-    phi__entry_put_some(out, "tag", info->tag);
-    phi__entry_put_some(out, "metadata", info->metadata);
-    phi__entry_put_some(out, "config", info->config);
-    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
-    phi__buf_char(out, '}');
-}
-
-static void phi__entry_put_failure(phi__buf *out, const phi_failure *failure) {
-    if (failure == NULL) return;
-    phi__entry_open(out, "failure");
-    phi__entry_put_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
-    if (failure->http_status != 0) phi__entry_put_i64(out, "http_status", failure->http_status);
-    phi__entry_put_true(out, "retryable", failure->retryable);
-    if (failure->has_retry_after)
-        phi__entry_put_u64(out, "retry_after_ms", failure->retry_after_ms);
-    phi__entry_put_some(out, "code", failure->code);
-    phi__entry_put_some(out, "message", failure->message);
-    phi__entry_put_some(out, "request_id", failure->request_id);
-    phi__buf_char(out, '}');
-}
-
-static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_END) {
-        phi__entry_put_i64(out, "status", (int64_t)entry->status);
-        if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
-        phi__entry_put_failure(out, entry->of.failure);
-    }
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
-}
-
-static void phi__entry_put_spawn(phi__buf *out, const phi__child_run *spawn) {
-    phi__entry_put_some(out, "tool_call_id", spawn->tool_call_id);
-    phi__entry_put_some(out, "session_id", spawn->session_id);
-    phi__entry_put_some(out, "loop_id", spawn->loop_id);
-}
-
-static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
-    phi__entry_put_str(out, "name", note->kind);
-    phi__entry_put_str(out, "json", note->json);
-}
-
-static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
-    const phi_forgotten *forgotten = entry->of.forgotten;
-    phi__entry_put_u64(out, "from", forgotten->from);
-    phi__entry_put_u64(out, "messages", forgotten->messages);
-    phi__entry_put_u64(out, "bytes", forgotten->bytes);
-    phi__entry_put_true(out, "compacted", forgotten->compacted);
-    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
-}
-
-static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
-    const phi__lane *lane = &thread->lanes.at[entry->lane];
-    if (lane->parent == PHI__LANE_NONE) return;
-    phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
-    phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
-}
-
-static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
-                               phi_arena *scratch) {
-    switch (entry->kind) {
-    case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
-    case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
-    case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
-    case PHI_ENTRY_SWITCH: break;
-    case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
-    case PHI_ENTRY_TURN_START:
-        phi__entry_put_some(out, "trigger",
-                            phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
-        break;
-    case PHI_ENTRY_LOOP_END:
-    case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
-    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
-    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
-    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
-    }
-}
-
-PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
-                            phi_arena *scratch) {
-    uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
-    phi__buf_text(out, "{\"seq\":");
-    phi__json_put_u64(out, entry->seq);
-    phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
-    phi__entry_put_i64(out, "at", entry->at_ms);
-    if (lane != 0) phi__entry_put_str(out, "lane", phi__thread_lane_name(thread, lane));
-    phi__entry_put_some(out, "loop", entry->loop_id);
-    if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
-    phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
-    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
-    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
-    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
-    phi__entry_put_own(out, thread, entry, scratch);
-    phi__buf_char(out, '}');
-}
-
-/* ---- src/thread/entry_read.c ---- */
-
-/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
-   is refused here, too. Afterwards it gets its own time and place. */
-
-
-#include <stdarg.h>
-#include <stdio.h>
-
-/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
-#define PHI__ENTRY_LIST(X)                                                                         \
-    X(SEQ, "seq")                                                                                  \
-    X(KIND, "kind")                                                                                \
-    X(AT, "at")                                                                                    \
-    X(LANE, "lane")                                                                                \
-    X(LOOP, "loop")                                                                                \
-    X(TURN, "turn")                                                                                \
-    X(IS_DURABLE, "durable")                                                                       \
-    X(IS_SYNTHETIC, "synthetic")                                                                   \
-    X(IS_SUMMARY, "summary")                                                                       \
-    X(IS_UNMEASURED, "unmeasured")                                                                 \
-    X(MESSAGE, "message")                                                                          \
-    X(MORE, "more")                                                                                \
-    X(OP_ID, "op_id")                                                                              \
-    X(REASON, "reason")                                                                            \
-    X(BASE_SEQ, "base_seq")                                                                        \
-    X(REVOKE, "revoke")                                                                            \
-    X(SWITCH_TO, "switch_to")                                                                      \
-    X(META, "meta")                                                                                \
-    X(WRITTEN, "written")                                                                          \
-    X(SPANS, "spans")
-
-#define PHI_X(name, text) PHI__ENTRY_IN_##name,
-enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
-
-/* A log is never that long. */
-enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
-#undef PHI_X
-#define PHI_X(name, text) PHI__JSON_NAME(text),
-static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
-#undef PHI_X
-
-/* The members of a span. */
-enum {
-    PHI__SPAN_IN_FROM,
-    PHI__SPAN_IN_TO,
-    PHI__SPAN_IN_SUMMARY,
-    PHI__SPAN_IN_MESSAGES,
-    PHI__SPAN_IN_COUNT
-};
-static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
-                                                PHI__JSON_NAME("summary"),
-                                                PHI__JSON_NAME("messages")};
-
-/* ---- shared ---- */
-
-static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
-
-static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(r->words, sizeof r->words, format, args);
-    va_end(args);
-    return PHI_PARSE;
-}
-
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
-    memset(reader, 0, sizeof *reader);
-    reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
-}
-
-PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
-
-static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi__json_text_of(phi_json_get(object, key));
-}
-
-static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
-    return phi_json_uint(phi_json_get(object, key), 0);
-}
-
-static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
-    return (uint32_t)phi__entry_get_u64(object, key);
-}
-
-/* A text as C has it, in the scratch arena; NULL where there is none. */
-static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
-                                      const char **out) {
-    phi_str copy;
-    *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
-    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
-    *out = copy.at;
-    return PHI_OK;
-}
-
-/* A copy in the thread; nothing stays nothing. */
-static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
-                            phi_str *out) {
-    phi_str text = phi__entry_get_str(object, key);
-    *out = phi__str("", 0);
-    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
-}
-
-static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
-    *out = phi__str("", 0);
-    if (loop_id.len == 0) return true;
-    if (!phi_str_equal(loop_id, r->loop_id) &&
-        !phi__arena_str(phi__thread_room(r->thread), loop_id, &r->loop_id))
-        return false;
-    *out = r->loop_id;
-    return true;
-}
-
-/* ---- messages ---- */
-
-static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
-                                       phi_message *message) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    while ((node = phi_json_next(&it)) != NULL) {
-        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
-        const phi_json *arguments = phi_json_get(node, "arguments"),
-                       *replay = phi_json_get(node, "replay");
-        phi_content *block;
-        if (at >= message->content_count)
-            return phi__entry_bad(r, "exact: there is no such block of the message");
-        block = (phi_content *)(uintptr_t)&message->content[at];
-        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
-            block->arguments = phi_json_str(arguments, "");
-        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
-            block->replay = phi_json_str(replay, "");
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
-                                           phi_message *message) {
-    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
-    phi_parse_error error;
-    phi_status status = PHI_OK;
-    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
-    message->loop_id = phi__entry_get_str(more, "loop");
-    message->turn_index = 0;
-    if (data != NULL) message->extension_data = phi_json_str(data, "");
-    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
-    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
-}
-
-/* Of the members "message" and "more"; in the scratch arena. */
-static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
-                                       const phi_json *more, phi_message *out) {
-    phi_parse_error error;
-    phi_status status;
-    if (node == NULL) return phi__entry_bad(r, "message is missing");
-    status = phi__message_get(node, &r->scratch, out, &error);
-    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
-    if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
-    if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
-        out->stop_reason = PHI_STOP_REASON_NONE;
-    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
-    out->details = phi__entry_get_str(more, "details");
-    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
-        out->turn_index = phi__entry_get_u32(more, "turn");
-    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
-}
-
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                          phi_message *out) {
-    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
-    const phi_json *in[PHI__COUNT(names)];
-    phi__json_pick(holder, names, PHI__COUNT(names), in);
-    return phi__entry_get_whole(r, in[0], in[1], out);
-}
-
-static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
-    return phi_json_bool(node, false) ? (uint32_t)flag : 0;
-}
-
-static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
-                                          phi__entry *entry) {
-    phi_message message;
-    phi_message *kept;
-    phi_status status =
-        phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
-    if (status != PHI_OK) return status;
-    kept = phi__thread_keep(r->thread, &message);
-    if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
-    entry->message = kept;
-    entry->flags = (phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
-                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
-                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
-                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
-                   0xff;
-    return PHI_OK;
-}
-
-/* ---- runs and turns ---- */
-
-static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
-    const phi_json *node = phi_json_get(root, "usage");
-    phi_usage *usage;
-    if (node == NULL) return PHI_OK;
-    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
-    if (usage == NULL) return PHI_NO_MEMORY;
-    *usage = phi__message_get_usage(node);
-    entry->usage = usage;
-    return PHI_OK;
-}
-
-static phi_failure_kind phi__entry_failure_kind(phi_str text) {
-#define PHI_X(name, value, words)                                                                  \
-    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
-    PHI_FAILURE_LIST(PHI_X)
-#undef PHI_X
-    return PHI_FAILURE_NONE;
-}
-
-static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
-                                          phi__entry *entry) {
-    phi_failure *failure;
-    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
-    if (node == NULL) return PHI_OK;
-    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
-    if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
-    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
-    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
-    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
-    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
-    entry->of.failure = failure;
-    return phi__entry_keep(r, node, "code", &failure->code) &&
-                   phi__entry_keep(r, node, "message", &failure->message) &&
-                   phi__entry_keep(r, node, "request_id", &failure->request_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static bool phi__entry_is_status(int64_t n) {
-#define PHI_X(name, value, words)                                                                  \
-    if (n == (value)) return true;
-    PHI_STATUS_LIST(PHI_X)
-#undef PHI_X
-    return false;
-}
-
-static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
-                                           phi__entry *entry) {
-    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
-    phi_status read;
-    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
-    entry->status = (phi_status)status;
-    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
-    read = phi__entry_read_usage(r, root, entry);
-    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
-}
-
-/* The number of a word in a list; -1: it is none of them. */
-static int phi__entry_number(phi_str text, const char *(*word)(int)) {
-    int i;
-    for (i = 0; word(i) != NULL; i++)
-        if (phi__str_is(text, word(i))) return i;
-    return -1;
-}
-
-static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
-    phi_loop_info *info;
-    int continuation;
-    if (node == NULL) return PHI_OK;
-    continuation =
-        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
-    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
-    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
-    if (info == NULL) return PHI_NO_MEMORY;
-    info->continuation = (phi_continuation)continuation;
-    info->loop_id = entry->loop_id;
-    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
-    entry->of.loop = info;
-    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
-                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
-                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
-                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
-                   phi__entry_keep(r, node, "tag", &info->tag) &&
-                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
-                   phi__entry_keep(r, node, "config", &info->config) &&
-                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
-    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
-    entry->trigger = (phi_trigger)trigger;
-    return PHI_OK;
-}
-
-static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
-    phi__child_run *spawn =
-        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
-    entry->of.spawn = spawn;
-    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
-                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
-                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
-                                       phi__entry *entry) {
-    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
-    phi_str json = phi__entry_get_str(root, "json");
-    phi_json *tree = NULL;
-    phi_parse_error error;
-    phi_status status;
-    if (note == NULL) return PHI_NO_MEMORY;
-    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
-    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
-    entry->of.note = note;
-    return phi__entry_keep(r, root, "name", &note->kind) &&
-                   phi__entry_keep(r, root, "json", &note->json)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-/* The first entry of a log that has forgotten what was before it. */
-static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
-                                            phi__entry *entry) {
-    phi_thread *thread = r->thread;
-    phi_forgotten *forgotten =
-        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
-    if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
-    entry->of.forgotten = forgotten;
-    forgotten->from = phi__entry_get_u64(root, "from");
-    forgotten->to = thread->log.count;
-    if (forgotten->from > forgotten->to)
-        return phi__entry_bad(r, "forgotten: from is past the entry itself");
-    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
-    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
-    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
-    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
-    return phi__entry_read_usage(r, root, entry);
-}
-
-/* ---- entries that only stand in the list ---- */
-
-static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
-                                        const phi_json *const *in, phi_entry_kind kind,
-                                        phi_str loop_id) {
-    phi_thread *thread = r->thread;
-    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
-    phi_status status = PHI_OK;
-    bool message = kind == PHI_ENTRY_MESSAGE;
-    if (entry == NULL || !phi__load_reserve(thread, message) ||
-        (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
-        return PHI_NO_MEMORY;
-    entry->kind = kind;
-    entry->loop_id = loop_id;
-    switch (kind) {
-    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
-    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
-    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
-    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
-    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
-    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
-    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
-    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
-    case PHI_ENTRY_REWRITE:
-    case PHI_ENTRY_LANE:
-    case PHI_ENTRY_SWITCH: break;
-    }
-    if (status != PHI_OK) return status;
-    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
-    if (status == PHI_OK) phi__load_attach(thread, entry);
-    if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
-        phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
-        status = phi__about_read(thread, entry->of.note->json);
-    return status;
-}
-
-/* ---- rewrites ---- */
-
-static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
-    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
-    phi_json_iter it;
-    phi_message *messages;
-    phi_status status = PHI_OK;
-    memset(span, 0, sizeof *span);
-    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
-    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
-        return phi__entry_bad(r, "spans: from or to is missing");
-    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
-    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
-    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
-    array = in[PHI__SPAN_IN_MESSAGES];
-    it = phi_json_each(array);
-    if (phi_json_count(array) == 0) return PHI_OK;
-    messages = (phi_message *)phi_arena_alloc(&r->scratch,
-                                              phi__mul(phi_json_count(array), sizeof *messages));
-    if (messages == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
-    span->messages = messages;
-    return status;
-}
-
-static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
-                                       phi_rewrite *rewrite) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    phi_span *spans;
-    phi_status status = PHI_OK;
-    if (phi_json_count(array) == 0) return PHI_OK;
-    spans =
-        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
-    if (spans == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
-    rewrite->spans = spans;
-    return status;
-}
-
-static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
-                                        phi_rewrite *rewrite) {
-    phi_str word = phi__json_text_of(node);
-    int i;
-    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
-        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
-            rewrite->reason = (phi_rewrite_reason)i;
-            return PHI_OK;
-        }
-    return phi__entry_bad(r, "reason is none of its words");
-}
-
-static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
-                                         phi_rewrite *rewrite) {
-    phi_written *written;
-    if (node == NULL) return PHI_OK;
-    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
-    if (written == NULL) return PHI_NO_MEMORY;
-    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
-    rewrite->written = written;
-    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
-}
-
-/* Of an entry's members. */
-static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
-                                         phi_rewrite *rewrite) {
-    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
-                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
-    const char **to[PHI__COUNT(texts)];
-    phi_status status = PHI_OK;
-    size_t i;
-    memset(rewrite, 0, sizeof *rewrite);
-    to[0] = &rewrite->op_id;
-    to[1] = &rewrite->lane;
-    to[2] = &rewrite->revoke;
-    to[3] = &rewrite->meta;
-    to[4] = &rewrite->switch_to;
-    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
-        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
-    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
-    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
-    return status;
-}
-
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                          phi_rewrite *rewrite) {
-    const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
-    return phi__entry_get_members(r, in, rewrite);
-}
-
-/* As one of a log must be: the lane it switches to has begun. */
-static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
-                                        phi_rewrite *rewrite) {
-    phi_status status = phi__entry_get_members(r, in, rewrite);
-    if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
-        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
-        return phi__entry_bad(r, "op_id is missing");
-    if (status != PHI_OK) return status;
-    if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
-    if (rewrite->switch_to != NULL &&
-        phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
-        return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
-    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
-    rewrite->has_base = true;
-    return PHI_OK;
-}
-
-static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
-                                          phi_str loop_id) {
-    phi_rewrite rewrite;
-    phi_status status;
-    bool duplicate = false;
-    char words[160];
-    status = phi__entry_get_logged(r, in, &rewrite);
-    if (status != PHI_OK) return status;
-    status = phi__rewrite_make(r->thread, &rewrite, loop_id,
-                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
-                               words, sizeof words);
-    if (status == PHI_NO_MEMORY) return status;
-    if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
-    return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
-}
-
-/* ---- lanes ---- */
-
-static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
-    phi_thread *thread = r->thread;
-    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
-    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
-    uint32_t from = PHI__LANE_NONE, lane;
-    if (name.len == 0) return phi__entry_bad(r, "lane is missing");
-    if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
-        return phi__entry_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
-                              name.at);
-    if (phi_json_get(root, "parent") != NULL) {
-        from = phi__thread_find_lane(thread, parent);
-        if (from == PHI__LANE_NONE)
-            return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
-                                  parent.at);
-        if (fork_seq >= thread->log.count || fork_seq < thread->log.base)
-            return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
-                                  (unsigned long long)fork_seq,
-                                  (unsigned long long)thread->log.count);
-    }
-    return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
-}
-
-static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
-    if (lane == r->thread->lanes.active)
-        return phi__entry_bad(r, "the lane is the active one already");
-    return phi__load_switch(r->thread, lane);
-}
-
-/* ---- all of it ---- */
-
-/* Where a log begins: at 0, or behind what it has forgotten. */
-static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
-    if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
-    thread->log.base = thread->log.count = (size_t)seq;
-    if (thread->journal != NULL) thread->journal->stored = seq;
-}
-
-static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
-                                         const phi_json *const *in, int *kind, uint32_t *lane) {
-    const phi_thread *thread = r->thread;
-    phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
-    if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
-    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
-    phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
-    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
-        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
-    if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
-    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
-        return phi__entry_bad(r, "turn is larger than there are turns");
-    *lane = phi__thread_find_lane(thread, name);
-    if (*kind == PHI_ENTRY_LANE) return PHI_OK;
-    if (*lane == PHI__LANE_NONE)
-        return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
-    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
-        return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
-                              name.at);
-    return PHI_OK;
-}
-
-static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
-    const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi_thread *thread = r->thread;
-    phi__entry *entry;
-    phi_str loop_id = {"", 0};
-    uint32_t lane = 0;
-    int kind = 0;
-    phi_status status;
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
-    status = phi__entry_check_place(r, root, in, &kind, &lane);
-    if (status != PHI_OK) return status;
-    if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
-        return PHI_NO_MEMORY;
-    if (kind == PHI_ENTRY_REWRITE)
-        status = phi__entry_read_rewrite(r, in, loop_id);
-    else if (kind == PHI_ENTRY_LANE)
-        status = phi__entry_read_lane(r, root);
-    else if (kind == PHI_ENTRY_SWITCH)
-        status = phi__entry_read_switch(r, lane);
-    else
-        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
-    if (status != PHI_OK) return status;
-    entry = thread->log.entries[thread->log.held - 1];
-    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
-    entry->loop_id = loop_id;
-    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
-    return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
-static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
-    phi__io *io = reader->thread->log.io;
-    phi_status status;
-    reader->thread->log.io = NULL;
-    status = phi__entry_read_tree(reader, root);
-    reader->thread->log.io = io;
-    return status;
-}
-
-PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root) {
-    reader->words[0] = '\0';
-    phi__arena_rewind(&reader->scratch);
-    return phi__entry_read_timeless(reader, root);
-}
-
-PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
-    phi_json *root = NULL;
-    phi_parse_error error;
-    phi_status status;
-    reader->words[0] = '\0';
-    phi__arena_rewind(&reader->scratch);
-    status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
-    if (status == PHI_PARSE || status == PHI_TOO_BIG)
-        return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
-    return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
-}
-#undef PHI__ENTRY_LIST
-
-/* ---- src/thread/evict.c ---- */
-
-/* evict.c - what no view shows leaves memory: segments as a whole, of a log that is in a store. */
-
-
-#include <stdio.h>
-
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
-    phi__segment *segment = thread->log.segments;
-    size_t i;
-    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
-        return false;
-    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
-        segment->live = false;
-    phi__log_pin(thread->log.current);
-    if (thread->loops.started != NULL) phi__log_pin(thread->loops.started->segment);
-    for (i = 0; i < thread->fold.count; i++)
-        phi__log_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
-    for (i = 0; i < thread->undo.fold.count; i++)
-        phi__log_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
-    return true;
-}
-
-/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
-static bool phi__evict_keeps_id(const phi__op *op) {
-    char made[32];
-    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
-    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
-}
-
-/* The ids of rewrites that leave are known on. False: no memory. */
-static bool phi__evict_note_ops(phi_thread *thread) {
-    const phi__op *op;
-    size_t n = 0;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__evict_keeps_id(op);
-    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
-    for (op = thread->ops.last; op != NULL; op = op->earlier)
-        if (phi__evict_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
-    return true;
-}
-
-static bool phi__evict_claim(phi_thread *thread) {
-    size_t i, j, k;
-    for (i = 0; i < thread->log.held; i++) {
-        const phi__entry *entry = thread->log.entries[i];
-        const phi_rewrite *r;
-        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
-            return false;
-        if (entry->kind != PHI_ENTRY_REWRITE) continue;
-        r = &entry->of.op->rewrite;
-        for (j = 0; j < r->span_count; j++)
-            for (k = 0; k < r->spans[j].message_count; k++)
-                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
-    }
-    return true;
-}
-
-/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
-   list stays. */
-static void phi__evict_shed_ids(phi_thread *thread) {
-    phi__hashes before = thread->ids;
-    if (thread->log.limit_bytes == 0) return;
-    memset(&thread->ids, 0, sizeof thread->ids);
-    if (phi__evict_claim(thread)) {
-        phi__hashes_free(thread->log.memory, &before);
-        return;
-    }
-    phi__hashes_free(thread->log.memory, &thread->ids);
-    thread->ids = before;
-}
-
-static size_t phi__evict_keep(phi__entry **entries, size_t count) {
-    size_t i, n = 0;
-    for (i = 0; i < count; i++)
-        if (entries[i]->segment->live) entries[n++] = entries[i];
-    return n;
-}
-
-/* Gives back room that is not likely to be needed again. */
-static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, size_t count,
-                                      size_t *cap) {
-    size_t fewer = phi__max(count * 2, 16);
-    void *smaller;
-    if (*cap / 2 < fewer) return entries;
-    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
-    if (smaller == NULL) return entries;
-    *cap = fewer;
-    return (phi__entry **)smaller;
-}
-
-PHI__FN void phi__thread_shed_end(phi_thread *thread) {
-    if (!phi__evict_note_ops(thread)) return; /* another time */
-    thread->log.left = false;
-    thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
-    thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
-    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
-    phi__thread_shed_loops(thread);
-    phi__evict_shed_ids(thread);
-    thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
-                                            thread->log.held, &thread->log.cap);
-    thread->messages.at = phi__evict_shrink(thread->log.memory, thread->messages.at,
-                                            thread->messages.held, &thread->messages.cap);
-    phi__log_drop_dead(&thread->log);
-}
-
-/* ---- src/thread/explain.c ---- */
+/* ---- src/history/explain.c ---- */
 
 /* explain.c - a projection in words: a line for each group, what became of it, and why. */
 
@@ -32562,7 +30968,7 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
     return status == PHI_OK ? phi__explain(&order, arena, out) : status;
 }
 
-/* ---- src/thread/fold.c ---- */
+/* ---- src/history/fold.c ---- */
 
 /* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
 
@@ -32887,7 +31293,7 @@ PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_
     return PHI_OK;
 }
 
-/* ---- src/thread/groups.c ---- */
+/* ---- src/history/groups.c ---- */
 
 /* groups.c - which answer asked for a result, in what a lane shows: the two stay or go together. */
 
@@ -33004,652 +31410,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
     return true;
 }
 
-/* ---- src/thread/hashes.c ---- */
-
-/* hashes.c - a set of hashes. */
-
-static size_t phi__hashes_place(const uint64_t *at, size_t cap, uint64_t hash) {
-    size_t i = (size_t)hash & (cap - 1);
-    while (at[i] != 0 && at[i] != hash) i = (i + 1) & (cap - 1);
-    return i;
-}
-
-PHI__FN bool phi__hashes_room(phi_memory *memory, phi__hashes *set, size_t more) {
-    size_t cap = phi__max(set->cap, 16), i;
-    uint64_t *at;
-    while (cap / 2 < phi__add(set->count, more)) {
-        if (cap > SIZE_MAX / 2) return false;
-        cap *= 2;
-    }
-    if (cap == set->cap || more == 0) return true;
-    at = (uint64_t *)phi__alloc(memory, phi__mul(cap, sizeof *at));
-    if (at == NULL) return false;
-    for (i = 0; i < set->cap; i++)
-        if (set->at[i] != 0) at[phi__hashes_place(at, cap, set->at[i])] = set->at[i];
-    phi__free(memory, set->at, set->cap * sizeof *set->at);
-    set->at = at;
-    set->cap = cap;
-    return true;
-}
-
-static uint64_t phi__hashes_filled(uint64_t hash) { return hash != 0 ? hash : 1; }
-
-PHI__FN bool phi__hashes_has(const phi__hashes *set, uint64_t hash) {
-    hash = phi__hashes_filled(hash);
-    return set->cap > 0 && set->at[phi__hashes_place(set->at, set->cap, hash)] == hash;
-}
-
-PHI__FN void phi__hashes_add(phi__hashes *set, uint64_t hash) {
-    size_t i;
-    hash = phi__hashes_filled(hash);
-    i = phi__hashes_place(set->at, set->cap, hash);
-    set->count += set->at[i] == 0;
-    set->at[i] = hash;
-}
-
-PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set) {
-    phi__free(memory, set->at, set->cap * sizeof *set->at);
-    memset(set, 0, sizeof *set);
-}
-
-/* ---- src/thread/info.c ---- */
-
-/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is in one. */
-
-
-static phi_str phi__info_known_id(const phi_thread *thread) {
-    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
-                                   : thread->id;
-}
-
-PHI__FN phi_str phi__info_id(phi_thread *thread) {
-    unsigned char random[16] = {0};
-    char made[PHI__UUID_SIZE];
-    if (phi__info_known_id(thread).len > 0) return phi__info_known_id(thread);
-    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
-    phi__uuid(random, made);
-    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
-}
-
-PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
-    if (thread->journal != NULL || thread->id.len == 0) return;
-    phi__json_put_key(out, PHI__LIT("id"));
-    phi__json_put_str(out, thread->id);
-}
-
-PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {
-    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
-    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
-    phi_str id;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    id = phi__info_id(thread);
-    if (id.len == 0) return PHI_NO_MEMORY;
-    *out = phi__about_info(thread);
-    out->id = id;
-    out->made_ms = thread->log.made_ms;
-    out->changed_ms = thread->log.changed_ms;
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
-    phi_thread_info info;
-    phi_str text = phi_str_of(title);
-    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.title, text)) return PHI_OK;
-    info.title = text;
-    return phi__about_set(thread, &info);
-}
-
-static phi_status phi__info_is_object(const phi_thread *thread, phi_str json) {
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_status status;
-    if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
-    phi_arena_free(&scratch);
-    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-}
-
-PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
-    phi_thread_info info;
-    phi_status status;
-    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__info_is_object(thread, json);
-    if (status != PHI_OK) return status;
-    info = phi__about_info(thread);
-    if (phi_str_equal(info.metadata, json)) return PHI_OK;
-    info.metadata = json;
-    return phi__about_set(thread, &info);
-}
-
-PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
-    phi_status status;
-    uint64_t i;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
-        const phi__entry *entry = phi__thread_at(thread, i - 1);
-        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
-            !entry->of.loop->has_system_prompt)
-            continue;
-        *out = entry->of.loop->system_prompt;
-        return PHI_OK;
-    }
-    return PHI_NOT_FOUND;
-}
-
-/* ---- src/thread/introspect.c ---- */
-
-/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
-
-
-static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
-
-static bool phi__introspect_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
-/* ---- calls without a result ---- */
-
-/* A result that stands further on, while the view is walked from its end. */
-typedef struct phi__introspect_id {
-    phi_str id;
-    bool used, waits; /* waits: no call was met that it answers */
-} phi__introspect_id;
-
-typedef struct phi__introspect_walk {
-    phi__introspect_id *ids; /* an open table, half empty */
-    size_t cap;
-    phi__open_call *calls;
-    size_t count, all;
-} phi__introspect_walk;
-
-static phi__introspect_id *phi__introspect_place(const phi__introspect_walk *walk, phi_str id) {
-    size_t at = (size_t)phi__hash(id, 0) & (walk->cap - 1);
-    while (walk->ids[at].used && !phi_str_equal(walk->ids[at].id, id))
-        at = (at + 1) & (walk->cap - 1);
-    return &walk->ids[at];
-}
-
-static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_item *item) {
-    size_t i;
-    for (i = item->message->content_count; i > 0; i--) {
-        const phi_content *c = &item->message->content[i - 1];
-        phi__introspect_id *place;
-        if (!phi__introspect_is_call(c)) continue;
-        place = phi__introspect_place(walk, c->id);
-        if (!place->waits) {
-            walk->calls[walk->count].seq = item->from;
-            walk->calls[walk->count++].block = i - 1;
-        }
-        place->waits = false;
-    }
-}
-
-static void phi__introspect_result(phi__introspect_walk *walk, const phi_message *m) {
-    phi__introspect_id *place = phi__introspect_place(walk, m->tool_call_id);
-    place->id = m->tool_call_id;
-    place->used = place->waits = true;
-}
-
-static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item *items,
-                                 size_t count, phi_arena *arena) {
-    size_t results = 0, i, j;
-    memset(walk, 0, sizeof *walk);
-    for (i = 0; i < count; i++) {
-        const phi_message *m = items[i].message;
-        results += m->role == PHI_ROLE_TOOL_RESULT;
-        for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
-            walk->all += phi__introspect_is_call(&m->content[j]);
-    }
-    for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
-    walk->ids =
-        (phi__introspect_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
-    walk->calls =
-        (phi__open_call *)phi_arena_alloc(arena, phi__mul(walk->all, sizeof *walk->calls));
-    return walk->ids != NULL && walk->calls != NULL;
-}
-
-/* A result answers the nearest call of its id before it. */
-PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
-                                  phi__open_calls *out) {
-    phi__introspect_walk walk;
-    size_t i;
-    if (!phi__introspect_room(&walk, items, count, arena)) return false;
-    for (i = count; i > 0; i--) {
-        const phi_message *m = items[i - 1].message;
-        if (m->role == PHI_ROLE_TOOL_RESULT) phi__introspect_result(&walk, m);
-        if (m->role == PHI_ROLE_ASSISTANT) phi__introspect_answer(&walk, &items[i - 1]);
-    }
-    out->calls = walk.calls;
-    out->count = walk.count;
-    out->all = walk.all;
-    return true;
-}
-
-/* ---- figures ---- */
-
-static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *item) {
-    const phi_message *m = item->message;
-    size_t i;
-    out->user += m->role == PHI_ROLE_USER;
-    out->answers += m->role == PHI_ROLE_ASSISTANT;
-    out->results += m->role == PHI_ROLE_TOOL_RESULT;
-    out->extensions += m->role == PHI_ROLE_EXTENSION;
-    out->made += (item->flags & PHI_ITEM_SYNTHETIC) != 0;
-    out->summaries += (item->flags & PHI_ITEM_SUMMARY) != 0;
-    out->tokens += item->tokens;
-    for (i = 0; i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
-}
-
-PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
-                                         const phi__open_calls *open) {
-    phi_lane_figures out;
-    size_t i;
-    memset(&out, 0, sizeof out);
-    out.messages = count;
-    out.calls = open->all;
-    out.open_calls = open->count;
-    for (i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
-    return out;
-}
-
-/* ---- the last one ---- */
-
-/* The newest of a role, and with text where that is wanted; NULL: none. */
-static const phi_view_item *phi__introspect_newest(const phi_view_item *items, size_t count,
-                                                   phi_role role, bool with_text) {
-    size_t i, j;
-    for (i = count; i > 0; i--) {
-        const phi_message *m = items[i - 1].message;
-        if (m->role != role) continue;
-        if (!with_text) return &items[i - 1];
-        for (j = 0; j < m->content_count; j++)
-            if (m->content[j].kind == PHI_CONTENT_TEXT && m->content[j].text.len > 0)
-                return &items[i - 1];
-    }
-    return NULL;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
-                                      phi_lane_figures *out) {
-    phi_arena scratch;
-    phi__open_calls open;
-    const phi_view_item *items;
-    size_t count;
-    phi_status status;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
-    status = phi_thread_view(thread, lane, upto, &scratch, &items, &count);
-    if (status == PHI_OK && !phi__open_calls_find(items, count, &scratch, &open))
-        status = PHI_NO_MEMORY;
-    if (status == PHI_OK) *out = phi__figures_of(items, count, &open);
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
-                                   phi_view_item *out) {
-    phi_arena scratch;
-    const phi_view_item *items, *found = NULL;
-    size_t count;
-    phi_status status;
-    if (thread == NULL || out == NULL || role < PHI_ROLE_USER || role > PHI_ROLE_EXTENSION)
-        return PHI_BAD_ARG;
-    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
-    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
-    if (status == PHI_OK) found = phi__introspect_newest(items, count, role, false);
-    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
-    if (status == PHI_OK) *out = *found;
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
-                                        phi_arena *arena, phi_str *out) {
-    phi_arena scratch;
-    const phi_view_item *items, *found = NULL;
-    size_t count;
-    phi_str text = phi__str("", 0);
-    bool failed = false;
-    phi_status status;
-    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
-    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
-    if (status == PHI_OK) found = phi__introspect_newest(items, count, PHI_ROLE_ASSISTANT, true);
-    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
-    if (status == PHI_OK) text = phi_message_text(found->message, "", arena, &failed);
-    if (failed) status = PHI_NO_MEMORY;
-    if (status == PHI_OK) *out = text;
-    phi_arena_free(&scratch);
-    return status;
-}
-
-/* ---- src/thread/journal.c ---- */
-
-/* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
-
-
-#include <stdio.h>
-
-static void phi__journal_words(char *words, size_t size, const char *text) {
-    if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
-}
-
-/* A store that says nothing has its status speak. */
-static void phi__journal_explain(char *words, size_t size, phi_status status) {
-    if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
-        (void)snprintf(words, size, "%s", phi_status_text(status));
-}
-
-PHI__FN bool phi__journal_id_fits(const char *id) {
-    size_t n = 0;
-    if (id == NULL || id[0] == '.') return false;
-    for (; id[n] != '\0' && n <= 128; n++)
-        if (!((id[n] >= '0' && id[n] <= '9') || (id[n] >= 'a' && id[n] <= 'z') ||
-              (id[n] >= 'A' && id[n] <= 'Z') || id[n] == '.' || id[n] == '_' || id[n] == '-'))
-            return false;
-    return n >= 1 && n <= 128;
-}
-
-/* ---- which are to be looked at ---- */
-
-PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
-    phi__dirty *dirty = phi__dirty_next(grown, why);
-    return dirty != NULL ? PHI__OWNER(dirty, phi__journal, dirty) : NULL;
-}
-
-PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
-    phi__dirty_add(thread->log.grown, thread->log.dirty, why);
-}
-
-/* ---- writing ---- */
-
-/* Less where memory is short: then a part of the limit must do. */
-static size_t phi__journal_batch_bytes(const phi_thread *thread) {
-    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
-    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
-}
-
-/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
-   none for it, and gets some only once it is written. */
-static phi_memory *phi__journal_memory(const phi_thread *thread) {
-    return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
-}
-
-/* The texts of the next entries one behind the other, and how long each is. */
-static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
-    size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
-    phi_arena scratch;
-    phi_arena_init(&scratch, phi__journal_memory(thread), 0);
-    while (n < PHI__JOURNAL_BATCH && from + n < thread->log.count && !text->failed &&
-           text->len < most) {
-        size_t before = text->len;
-        phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
-        if (n > 0 && text->len > most) {
-            text->len = before;
-            break;
-        }
-        lens[n++] = text->len - before;
-    }
-    phi_arena_free(&scratch);
-    return n;
-}
-
-typedef struct phi__journal_match {
-    phi_thread *thread;
-    phi_arena scratch;
-    phi__buf text;
-} phi__journal_match;
-
-static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
-    phi__journal_match *match = (phi__journal_match *)ctx;
-    phi_thread *thread = match->thread;
-    seq += thread->log.base;
-    if (seq != thread->journal->stored || seq >= thread->log.count) return PHI_STALE;
-    phi__buf_clear(&match->text);
-    phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
-    if (match->text.failed) return PHI_NO_MEMORY;
-    if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
-    thread->journal->stored++;
-    return PHI_OK;
-}
-
-/* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
-static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
-    phi__journal *journal = thread->journal;
-    uint64_t before = journal->stored;
-    phi__journal_match match;
-    phi_status status;
-    match.thread = thread;
-    phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
-    phi__buf_init(&match.text, phi__journal_memory(thread));
-    status = journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
-                                 phi__journal_same, &match, NULL, words, words_size);
-    phi__buf_free(&match.text);
-    phi_arena_free(&match.scratch);
-    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
-    return status;
-}
-
-PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
-    phi__journal *journal = thread->journal;
-    size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
-    phi_str entries[PHI__JOURNAL_BATCH];
-    phi_status status = PHI_NO_MEMORY;
-    phi__buf text;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (journal == NULL || journal->stored == thread->log.count) return PHI_OK;
-    phi__buf_init(&text, phi__journal_memory(thread));
-    n = phi__journal_texts(thread, &text, lens);
-    if (!text.failed) {
-        for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
-        status = journal->store.append(journal->store.user_data, journal->id,
-                                       journal->stored - thread->log.base, entries, n, words,
-                                       words_size);
-    }
-    phi__buf_free(&text);
-    if (status == PHI_OK) journal->stored += n;
-    if (status == PHI_STALE) status = phi__journal_catch_up(thread, words, words_size);
-    phi__journal_explain(words, words_size, status);
-    return status;
-}
-
-PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
-    phi_status status = PHI_OK;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    while (status == PHI_OK && thread->journal != NULL &&
-           thread->journal->stored < thread->log.count)
-        status = phi__journal_batch(thread, words, words_size);
-    return status;
-}
-
-/* ---- reading ---- */
-
-typedef struct phi__journal_load {
-    phi__entry_reader reader;
-    bool was_empty;
-    char words[PHI__ENTRY_WORDS + 32];
-} phi__journal_load;
-
-static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
-    phi__journal_load *load = (phi__journal_load *)ctx;
-    phi_status status;
-    if (!load->was_empty) {
-        (void)snprintf(load->words, sizeof load->words,
-                       "the thread and the store both have entries");
-        return PHI_MISUSE;
-    }
-    status = phi__entry_read(&load->reader, entry);
-    if (status == PHI_PARSE)
-        (void)snprintf(load->words, sizeof load->words, "entry %llu: %s", (unsigned long long)seq,
-                       load->reader.words);
-    return status;
-}
-
-static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
-                                    size_t words_size) {
-    phi__journal *journal = thread->journal;
-    phi__journal_load load;
-    phi_status status;
-    memset(&load, 0, sizeof load);
-    load.was_empty = thread->log.count == 0;
-    if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
-    phi__entry_reader_init(&load.reader, thread);
-    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
-                                 torn, words, words_size);
-    phi__entry_reader_free(&load.reader);
-    if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
-    phi__load_drop(thread);
-    if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
-    if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
-    if (!load.was_empty) return status;
-    thread->restored = thread->log.count > 0;
-    if (status == PHI_OK) journal->stored = thread->log.count;
-    return status;
-}
-
-/* ---- beginning and end ---- */
-
-static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
-    phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
-    if (journal == NULL) return NULL;
-    journal->store = *store;
-    journal->thread = thread;
-    journal->stored = thread->log.base; /* what is forgotten is in no store */
-    journal->id_len = strlen(id);
-    journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
-    if (journal->id == NULL) {
-        phi__free(thread->log.memory, journal, sizeof *journal);
-        return NULL;
-    }
-    memcpy(journal->id, id, journal->id_len);
-    return journal;
-}
-
-static void phi__journal_free(phi_thread *thread) {
-    phi__journal *journal = thread->journal;
-    thread->journal = NULL;
-    thread->log.dirty = NULL;
-    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
-    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
-    if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
-    phi__free(thread->log.memory, journal, sizeof *journal);
-}
-
-static void phi__journal_unlock(const phi__journal *journal) {
-    if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
-}
-
-PHI__FN void phi__journal_close(phi_thread *thread) {
-    if (thread->journal == NULL) return;
-    phi__journal_unlock(thread->journal);
-    phi__journal_free(thread);
-}
-
-static phi_status phi__journal_check(const phi_thread *thread, const phi_store *store,
-                                     const char *id, char *words, size_t words_size) {
-    if (store == NULL || store->append == NULL || store->read == NULL) {
-        phi__journal_words(words, words_size, "store: append or read is missing");
-        return PHI_BAD_ARG;
-    }
-    if (!phi__journal_id_fits(id)) {
-        phi__journal_words(words, words_size,
-                           "thread id: expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in front");
-        return PHI_BAD_ARG;
-    }
-    if (thread->journal == NULL) return PHI_OK;
-    phi__journal_words(words, words_size, "the thread is attached already");
-    return PHI_MISUSE;
-}
-
-PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
-                                     uint64_t *torn, char *words, size_t words_size) {
-    bool empty = thread->log.count == 0;
-    phi_status status;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (torn != NULL) *torn = 0;
-    status = phi__journal_check(thread, store, id, words, words_size);
-    if (status != PHI_OK) return status;
-    thread->journal = phi__journal_new(thread, store, id);
-    if (thread->journal == NULL) {
-        phi__journal_explain(words, words_size, PHI_NO_MEMORY);
-        return PHI_NO_MEMORY;
-    }
-    thread->log.dirty = &thread->journal->dirty;
-    if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
-    if (status != PHI_OK) {
-        phi__journal_explain(words, words_size, status);
-        phi__journal_free(thread); /* it was not locked */
-        return status;
-    }
-    status = phi__journal_fill(thread, torn, words, words_size);
-    if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
-    phi__journal_explain(words, words_size, status);
-    if (status == PHI_OK) {
-        phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
-        if (thread->log.left) phi__thread_left(thread);
-        return PHI_OK;
-    }
-    phi__journal_close(thread);
-    if (empty) phi__thread_destroy(thread);
-    return status;
-}
-
-PHI__FN void phi__thread_free(phi_thread *thread) {
-    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
-    phi__journal_close(thread);
-    phi__thread_destroy(thread);
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
-                                     uint64_t *torn, char *words, size_t words_size) {
-    if (thread == NULL) return PHI_BAD_ARG;
-    return phi__journal_open(thread, store, id, torn, words, words_size);
-}
-
-PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->journal == NULL) {
-        phi__journal_words(words, words_size, "the thread is in no store");
-        return PHI_MISUSE;
-    }
-    return phi__journal_sync(thread, words, words_size);
-}
-
-PHI_API phi_status phi_thread_detach(phi_thread *thread) {
-    phi_status status;
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->journal == NULL) return PHI_OK;
-    status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    status = phi__journal_sync(thread, NULL, 0);
-    phi__journal_unlock(thread->journal);
-    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
-    thread->journal->id = NULL; /* the thread has it */
-    phi__journal_free(thread);
-    return status;
-}
-
-PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
-    return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
-}
-
-/* ---- src/thread/lane.c ---- */
+/* ---- src/history/lane.c ---- */
 
 /* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
 
@@ -33901,7 +31662,7 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
     return PHI_OK;
 }
 
-/* ---- src/thread/load.c ---- */
+/* ---- src/history/load.c ---- */
 
 /* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what changes.
 
@@ -34379,53 +32140,7 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
     return status;
 }
 
-/* ---- src/thread/log.c ---- */
-
-/* log.c - entries by seq. */
-
-PHI__FN int64_t phi__log_now(const phi__log *log) {
-    return log->io != NULL ? phi__io_wall_ms(log->io) : 0;
-}
-
-PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq) {
-    size_t from = 0, to = log->held;
-    if (seq >= log->count || seq < log->base) return NULL;
-    if (phi__log_whole(log)) return log->entries[seq - log->base];
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (log->entries[middle]->seq < seq)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < log->held && log->entries[from]->seq == seq ? log->entries[from] : NULL;
-}
-
-PHI__FN bool phi__log_reserve(phi__log *log, size_t n) {
-    void *grown = phi__grow(log->memory, log->entries, &log->cap, phi__add(log->held, n),
-                            sizeof *log->entries);
-    if (grown != NULL) log->entries = (phi__entry **)grown;
-    return grown != NULL;
-}
-
-PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
-    entry->seq = log->count++;
-    entry->segment = log->current;
-    log->entries[log->held++] = entry;
-    if (log->made_ms == 0) log->made_ms = entry->at_ms;
-    log->changed_ms = entry->at_ms;
-}
-
-PHI__FN void phi__log_grew(phi__log *log) {
-    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_GREW);
-}
-
-PHI__FN void phi__log_left(phi__log *log) {
-    log->left = true;
-    if (log->dirty != NULL) phi__dirty_add(log->grown, log->dirty, PHI__DIRTY_LEAVES);
-}
-
-/* ---- src/thread/loops.c ---- */
+/* ---- src/history/loops.c ---- */
 
 /* loops.c - the runs of a log by id: where each began, and what is known of the one that goes on. */
 
@@ -34592,7 +32307,7 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
     thread->loops.started = (phi__entry *)(uintptr_t)start;
 }
 
-/* ---- src/thread/note.c ---- */
+/* ---- src/history/note.c ---- */
 
 /* note.c - notes: entries that no model sees. */
 
@@ -34633,7 +32348,7 @@ PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_st
     return PHI_OK;
 }
 
-/* ---- src/thread/ops.c ---- */
+/* ---- src/history/ops.c ---- */
 
 /* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
 
@@ -34779,7 +32494,7 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
 
-/* ---- src/thread/policy.c ---- */
+/* ---- src/history/policy.c ---- */
 
 /* policy.c - the presets, and every default in one place. */
 
@@ -34867,7 +32582,7 @@ PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_polic
     return config != NULL ? *config : phi_policy_default();
 }
 
-/* ---- src/thread/project.c ---- */
+/* ---- src/history/project.c ---- */
 
 /* project.c - what of a view is sent: walked from its newest end, and no further than needed.
 
@@ -35615,7 +33330,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
     return PHI_OK;
 }
 
-/* ---- src/thread/prune.c ---- */
+/* ---- src/history/prune.c ---- */
 
 /* prune.c - what a prune takes: whole groups, the oldest first. */
 
@@ -35841,7 +33556,7 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     return from;
 }
 
-/* ---- src/thread/rebase.c ---- */
+/* ---- src/history/rebase.c ---- */
 
 /* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
 
@@ -36028,153 +33743,7 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
            phi__thread_take(thread, before, &before->fold, keep);
 }
 
-/* ---- src/thread/recall.c ---- */
-
-/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in memory moves. */
-
-
-typedef struct phi__recalling {
-    phi__entry_reader reader;
-    uint64_t end;
-} phi__recalling;
-
-static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
-    phi__recalling *recalling = (phi__recalling *)ctx;
-    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
-}
-
-/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
-static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
-    size_t i;
-    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
-        const phi__entry *ours = thread->log.entries[i];
-        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
-        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
-            ours->ordinal != theirs->ordinal)
-            return false;
-    }
-    return true;
-}
-
-/* The log as the store has it. */
-static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
-    const phi__journal *journal = thread->journal;
-    phi__recalling recalling;
-    phi_status status;
-    phi__thread_init(whole, thread->log.memory, thread->log.io);
-    if (!phi__log_open(&whole->log)) return PHI_NO_MEMORY; /* a segment that can be handed over */
-    recalling.end = journal->stored - thread->log.base;
-    status = phi__load_begin(whole);
-    if (status != PHI_OK) return status;
-    phi__entry_reader_init(&recalling.reader, whole);
-    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
-                                 &recalling, NULL, NULL, 0);
-    phi__entry_reader_free(&recalling.reader);
-    if (status == PHI_OK) status = phi__load_end(whole);
-    if (status == PHI_OK &&
-        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
-         !phi__recall_fits(thread, whole)))
-        status = PHI_PARSE;
-    return status;
-}
-
-/* What is in memory stays as it is; what is away comes from the other. */
-static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
-    size_t n = thread->log.count - thread->log.base, at = 0, i;
-    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
-    for (i = 0; list != NULL && i < n; i++)
-        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
-                      ? thread->log.entries[at++]
-                      : whole->log.entries[i];
-    return list;
-}
-
-/* Those that were undone by an entry which the store did not have yet are undone here, too. */
-static void phi__recall_revoked(phi_thread *thread) {
-    const phi__op *op;
-    phi__op *target;
-    for (op = thread->ops.last; op != NULL; op = op->earlier) {
-        if (op->rewrite.revoke == NULL) continue;
-        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
-        if (target == NULL) continue;
-        target->revoked = true;
-        target->revoked_at = op->seq;
-    }
-}
-
-/* Behind the current one, which stays that. */
-static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
-    phi__segment **end = &thread->log.segments;
-    while (*end != NULL) end = &(*end)->older;
-    *end = whole->log.segments;
-    whole->log.segments = NULL;
-}
-
-static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
-    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
-    size_t held = thread->log.held, cap = thread->log.cap;
-    bool done;
-    if (list == NULL) return false;
-    thread->log.entries = list;
-    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
-    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
-    if (!done) {
-        thread->log.entries = before;
-        thread->log.held = held;
-        thread->log.cap = cap;
-        (void)phi__thread_index_ops(thread);
-        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
-        return false;
-    }
-    phi__free(thread->log.memory, before, cap * sizeof *before);
-    phi__hashes_free(thread->log.memory, &thread->ops.away);
-    phi__recall_revoked(thread);
-    phi__thread_roll_back_again(thread);
-    phi__recall_segments(thread, whole);
-    return true;
-}
-
-PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
-    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
-    phi_status status;
-    if (phi__thread_whole(thread)) return PHI_OK;
-    status = phi__recall_read(thread, &whole);
-    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
-    phi__thread_destroy(&whole);
-    return status;
-}
-
-PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
-    bool kept =
-        lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
-    return kept ? PHI_OK : phi__thread_recall(thread);
-}
-
-PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end) {
-    return phi__runs_end_folds(thread, end) ? phi__thread_recall(thread) : PHI_OK;
-}
-
-PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
-                                            phi_status *status) {
-    *status = PHI_OK;
-    if (i >= thread->messages.count) return NULL;
-    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
-    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
-}
-
-PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
-    phi_status status = PHI_OK;
-    size_t i;
-    *had = phi__thread_has_loop(thread, loop_id);
-    if (*had || !thread->loops.away) return PHI_OK;
-    status = phi__thread_recall(thread);
-    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
-        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
-               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
-    return status;
-}
-
-/* ---- src/thread/revert.c ---- */
+/* ---- src/history/revert.c ---- */
 
 /* revert.c - what a revert takes: everything behind a step, or nothing. */
 
@@ -36375,7 +33944,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
     return phi__revert_make(&r, out);
 }
 
-/* ---- src/thread/rewrite.c ---- */
+/* ---- src/history/rewrite.c ---- */
 
 /* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
 
@@ -36648,7 +34217,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
                                    : phi__rewrite_apply(&w, loop_id, turn_index);
 }
 
-/* ---- src/thread/rewrite_check.c ---- */
+/* ---- src/history/rewrite_check.c ---- */
 
 /* rewrite_check.c - what a rewrite must be to be taken. */
 
@@ -36896,7 +34465,7 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
     return phi__rewrite_check(&w);
 }
 
-/* ---- src/thread/runs.c ---- */
+/* ---- src/history/runs.c ---- */
 
 /* runs.c - the end of a run, and how one that keeps nothing is rolled back.
 
@@ -37004,133 +34573,7 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
     }
 }
 
-/* ---- src/thread/segments.c ---- */
-
-/* segments.c - where entries live: a log grows into segments, which leave memory as a whole. */
-
-#ifndef PHI__SEGMENT_BYTES
-#define PHI__SEGMENT_BYTES                                                                         \
-    16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
-#endif
-
-/* Of an agent with a memory limit, so many segments make up the limit. */
-enum { PHI__SEGMENTS_IN_LIMIT = 16, PHI__SEGMENT_LEAST = 2048, PHI__SEGMENT_LARGEST = 16384 };
-
-enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that */
-
-/* ---- where entries live ---- */
-
-/* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
-static void phi__segment_arena(const phi__log *log, phi_arena *arena) {
-    bool limited = log->limit_bytes != 0;
-    phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
-    if (limited) arena->most_block_bytes = log->segment_bytes / 2;
-}
-
-PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes) {
-    size_t bytes = phi__max(limit_bytes / PHI__SEGMENTS_IN_LIMIT, PHI__SEGMENT_LEAST);
-    log->limit_bytes = limit_bytes;
-    log->segment_bytes =
-        limit_bytes != 0 ? phi__min(bytes, PHI__SEGMENT_LARGEST) : PHI__SEGMENT_BYTES;
-    phi__segment_arena(log, &log->first.arena);
-}
-
-PHI__FN size_t phi__log_segment_bytes(const phi__log *log) {
-    const phi__segment *segment = log->segments;
-    size_t bytes = phi__arena_taken(&log->first.arena);
-    for (; segment != NULL; segment = segment->older)
-        bytes += sizeof *segment + phi__arena_taken(&segment->arena);
-    return bytes;
-}
-
-static phi__segment *phi__segment_new(phi__log *log) {
-    phi__segment *segment = (phi__segment *)phi__alloc(log->memory, sizeof *segment);
-    if (segment != NULL) phi__segment_arena(log, &segment->arena);
-    return segment;
-}
-
-/* What still goes into the one that is left are renderings of its messages, a few at a time. */
-static void phi__segment_begin(phi__log *log, phi__segment *segment) {
-    phi_arena *full = &log->current->arena;
-    full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
-    full->next_block_bytes = phi__min(full->next_block_bytes, full->most_block_bytes);
-    segment->older = log->segments;
-    log->segments = log->current = segment;
-}
-
-static void phi__segment_free(phi__log *log, phi__segment *segment) {
-    phi_arena_free(&segment->arena);
-    phi__free(log->memory, segment, sizeof *segment);
-}
-
-/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
-   limited, is full, however much is left there. */
-static bool phi__segment_full(const phi__log *log) {
-    const phi_arena *arena = &log->current->arena;
-    size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;
-    return bytes >= (log->limit_bytes != 0 ? 2 : 4) * full ||
-           (bytes >= full && (size_t)(arena->end - arena->at) <= full / 8);
-}
-
-PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried) {
-    phi__segment *segment;
-    if (!phi__segment_full(log)) return true;
-    segment = phi__segment_new(log);
-    if (segment == NULL) return false;
-    if (carried != NULL && carried->len > 0 &&
-        !phi__arena_str(&segment->arena, *carried, carried)) {
-        phi__segment_free(log, segment);
-        return false;
-    }
-    phi__segment_begin(log, segment);
-    return true;
-}
-
-PHI__FN bool phi__log_open(phi__log *log) {
-    phi__segment *segment = phi__segment_new(log);
-    if (segment != NULL) phi__segment_begin(log, segment);
-    return segment != NULL;
-}
-
-/* ---- the end ---- */
-
-PHI__FN void phi__log_pin(phi__segment *segment) {
-    if (segment != NULL) segment->live = true;
-}
-
-PHI__FN void phi__log_drop_dead(phi__log *log) {
-    phi__segment **at = &log->segments, *segment;
-    while ((segment = *at) != NULL) {
-        if (segment->live) {
-            at = &segment->older;
-            continue;
-        }
-        *at = segment->older;
-        phi__segment_free(log, segment);
-    }
-    if (!log->first.live) phi_arena_free(&log->first.arena);
-}
-
-PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io) {
-    memset(log, 0, sizeof *log);
-    log->memory = memory;
-    log->io = io;
-    phi__log_limit(log, 0);
-    log->current = &log->first;
-}
-
-PHI__FN void phi__log_free(phi__log *log) {
-    phi__segment *segment;
-    phi__free(log->memory, log->entries, log->cap * sizeof *log->entries);
-    phi_arena_free(&log->first.arena);
-    while ((segment = log->segments) != NULL) {
-        log->segments = segment->older;
-        phi__segment_free(log, segment);
-    }
-}
-#undef PHI__SEGMENT_BYTES
-
-/* ---- src/thread/thread.c ---- */
+/* ---- src/history/thread.c ---- */
 
 /* thread.c - beginning and end of a thread. */
 
@@ -37192,123 +34635,7 @@ PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }
 
-/* ---- src/thread/thread_text.c ---- */
-
-/* thread_text.c - a thread as text: a header line, and an entry a line. */
-
-
-#include <stdio.h>
-
-static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
-    if (words != NULL && size > 0)
-        (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
-}
-
-/* The next line, without its end. False: there is none. */
-static bool phi__text_line(phi_str *rest, phi_str *line) {
-    const char *end;
-    if (rest->len == 0) return false;
-    end = (const char *)memchr(rest->at, '\n', rest->len);
-    *line = phi__str(rest->at, end != NULL ? (size_t)(end - rest->at) : rest->len);
-    rest->at += line->len + (end != NULL ? 1u : 0u);
-    rest->len -= line->len + (end != NULL ? 1u : 0u);
-    return true;
-}
-
-/* Keys that are not known are of later versions, and are ignored. */
-static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
-    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
-        return phi__info_get_head(reader->thread, root);
-    (void)snprintf(reader->words, sizeof reader->words,
-                   "expected the header of a thread, {\"phi_thread\":1}");
-    return PHI_PARSE;
-}
-
-static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
-    return status == PHI_NO_MEMORY ? status
-                                   : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
-}
-
-/* What was read is whole, or nothing of it stays. */
-static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
-                                char *words, size_t words_size) {
-    phi_thread *log = reader->thread;
-    if (status == PHI_OK) status = phi__load_end(log);
-    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
-    phi__entry_reader_free(reader);
-    log->restored = log->log.count > 0;
-    if (status == PHI_OK) return status;
-    phi__journal_close(log); /* what was read of it is not to be stored */
-    phi__thread_destroy(log);
-    return status;
-}
-
-PHI__FN phi_status phi__thread_from_array(phi_thread *log, const phi_json *lines, char *words,
-                                          size_t words_size) {
-    phi_json_iter it = phi_json_each(lines);
-    phi__entry_reader reader;
-    const phi_json *line;
-    uint64_t number = 1;
-    phi_status status;
-    phi__entry_reader_init(&reader, log);
-    status = phi__text_is_header(&reader, phi_json_next(&it));
-    if (status == PHI_OK) status = phi__load_begin(log);
-    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
-        number++;
-        status = phi__entry_read_node(&reader, line);
-    }
-    return phi__text_end(&reader, status, number, words, words_size);
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
-    phi_arena scratch;
-    phi__buf text;
-    phi_status status;
-    size_t i;
-    bool done;
-    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    phi__buf_init(&text, arena->memory);
-    phi_arena_init(&scratch, arena->memory, 0);
-    phi__buf_text(&text, "{\"phi_thread\":1");
-    phi__info_put_head(&text, thread);
-    phi__buf_text(&text, "}\n");
-    for (i = 0; i < thread->log.held && !text.failed; i++) {
-        phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
-        phi__buf_char(&text, '\n');
-    }
-    phi_arena_free(&scratch);
-    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
-    phi__buf_free(&text);
-    return done ? PHI_OK : PHI_NO_MEMORY;
-}
-
-PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
-                                        size_t words_size) {
-    phi__entry_reader reader;
-    phi_str line = {"", 0};
-    uint64_t number = 1;
-    phi_status status;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
-    phi__entry_reader_init(&reader, thread);
-    (void)phi__text_line(&json, &line);
-    status = phi__text_header(&reader, line);
-    if (status == PHI_OK) status = phi__load_begin(thread);
-    while (status == PHI_OK && phi__text_line(&json, &line)) {
-        number++;
-        status = phi__entry_read(&reader, line);
-    }
-    return phi__text_end(&reader, status, number, words, words_size);
-}
-
-/* ---- src/thread/tracker.c ---- */
+/* ---- src/history/tracker.c ---- */
 
 /* tracker.c - reported tokens, and estimates behind them. */
 
@@ -37349,7 +34676,7 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker) {
     if (tracker != NULL) memset(tracker, 0, sizeof *tracker);
 }
 
-/* ---- src/thread/truncate.c ---- */
+/* ---- src/history/truncate.c ---- */
 
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
@@ -37609,165 +34936,68 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 }
 #undef PHI__TRUNCATE_META
 
-/* ---- src/thread/views.c ---- */
-
-/* views.c - the thread as a host reads it: entries, views, forks. */
-
-
-/* ---- entries ---- */
-
-static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
-    if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
-    out->parent_lane = phi__thread_lane_name(thread, lane->parent);
-    out->fork_seq = lane->fork_seq;
-}
-
-static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
-    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
-    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
-    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
-    if (entry->kind == PHI_ENTRY_SPAWN) {
-        const phi__child_run *spawn = entry->of.spawn;
-        out->tool_call_id = spawn->tool_call_id;
-        out->child_session_id = spawn->session_id;
-        out->child_loop_id = spawn->loop_id;
-    }
-    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
-    if (entry->kind == PHI_ENTRY_NOTE) {
-        out->note_kind = entry->of.note->kind;
-        out->note = entry->of.note->json;
-    }
-}
-
-PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
-    memset(out, 0, sizeof *out);
-    out->seq = entry->seq;
-    out->at_ms = entry->at_ms;
-    out->kind = entry->kind;
-    out->flags = entry->flags;
-    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
-                                                                               : entry->lane);
-    out->loop_id = entry->loop_id;
-    out->turn_index = entry->turn_index;
-    out->message = entry->message;
-    out->trigger = entry->trigger;
-    out->status = entry->status;
-    out->keep = entry->keep;
-    out->usage = entry->usage;
-    phi__view_lane(thread, entry, out);
-    phi__view_detail(entry, out);
-}
-
-PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
-    return thread != NULL ? (thread)->log.count : 0;
-}
-
-PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
-    return thread != NULL ? (thread)->log.base : 0;
-}
-
-PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
-    phi_status status = PHI_OK;
-    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
-    if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
-    if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
-    if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
-    return status;
-}
-
-/* Whether all of these are in memory. */
-static bool phi__view_holds(const phi_thread *thread, uint64_t from, uint64_t to) {
-    if (phi__thread_whole(thread)) return true;
-    while (from < to && phi__thread_at(thread, from) != NULL) from++;
-    return from == to;
-}
-
-PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
-                                    phi_arena *arena, const phi_entry **out, size_t *count) {
-    phi_status status = PHI_OK;
-    phi_entry *list;
-    size_t i, n;
-    if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
-        return PHI_BAD_ARG;
-    if (to > thread->log.count) to = thread->log.count;
-    if (from > to) from = to;
-    if (from < to && from < thread->log.base) return PHI_NOT_FOUND;
-    n = (size_t)(to - from);
-    list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
-    if (list == NULL) return PHI_NO_MEMORY;
-    if (!phi__view_holds(thread, from, to)) status = phi__thread_recall(thread);
-    if (status != PHI_OK) return status;
-    for (i = 0; i < n; i++) phi__thread_show(thread, phi__thread_at(thread, from + i), &list[i]);
-    *out = list;
-    *count = n;
-    return PHI_OK;
-}
-
-PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
-    phi_usage none;
-    memset(&none, 0, sizeof none);
-    return thread != NULL ? (thread)->usage : none;
-}
-
-/* ---- views ---- */
-
-static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
-    phi_view_item *items =
-        (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
-    size_t i;
-    if (items == NULL) return false;
-    for (i = 0; i < fold->count; i++) {
-        items[i].message = fold->items[i].message;
-        items[i].from = fold->items[i].from;
-        items[i].to = fold->items[i].to;
-        items[i].flags = fold->items[i].flags;
-        items[i].tokens = phi_tokens_of_message(NULL, items[i].message);
-    }
-    *out = items;
-    return true;
-}
-
-PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
-                                   phi_arena *arena, const phi_view_item **out, size_t *count) {
-    phi__fold made;
-    const phi__fold *fold;
-    phi_status status;
-    uint32_t at;
-    bool done;
-    if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
-    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lanes.active;
-    if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
-    status = phi__recall_view(thread, at, upto);
-    if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
-    if (status != PHI_OK) return status;
-    *count = fold->count;
-    done = phi__view_items(fold, arena, out);
-    phi__fold_free(thread->log.memory, &made);
-    return done ? PHI_OK : PHI_NO_MEMORY;
-}
-
-PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
-}
-
-PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
-    return thread != NULL ? phi__thread_lanes(thread) : 0;
-}
-
-PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
-    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
-                                             : phi__str("", 0);
-}
-
-#endif /* PHI__IMP_THREAD */
+#endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xd9a40afd
+#if PHI__IMP_PERSIST != 0xae9539aa
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xd9a40afd
+#define PHI__IMP_PERSIST 0xae9539aa
+
+/* ---- src/persist/entry_in.h ---- */
+
+/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
+
+   The same entry gives the same bytes, and what was written is read as it was, message for message and byte for
+   byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON themselves are kept as strings. An
+   entry is read into the thread that it belongs to, behind those before it, and is refused where it could not have
+   been appended there. */
+#ifndef PHI_PERSIST_ENTRY_IN_H
+#define PHI_PERSIST_ENTRY_IN_H
+
+
+/* Appends it to a buffer; what it takes from `scratch` is given back. */
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                            phi_arena *scratch);
+
+enum {
+    PHI__ENTRY_WORDS = 240,
+    PHI__ENTRY_SCRATCH = 16384 /* bytes; most entries need no other block */
+};
+
+typedef struct phi__entry_reader {
+    phi_thread *thread;
+    phi_arena scratch; /* an entry's tree */
+    phi_str loop_id;   /* the last one, in the thread: entries of a run share it */
+    char words[PHI__ENTRY_WORDS];
+} phi__entry_reader;
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
+
+/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
+   anything but PHI_OK the thread is to be freed. */
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
+
+/* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
+PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
+                                          size_t words_size);
+
+/* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
+   in the reader's scratch arena, strings of the tree are not copied. */
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
+                                          phi_message *out);
+
+/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with a lane where one is
+   named: all of it in the reader's scratch arena. */
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
+                                          phi_rewrite *out);
+
+#endif
 
 /* ---- src/persist/file_store_in.h ---- */
 
@@ -37869,6 +35099,1784 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 
 #endif
 #endif
+
+/* ---- src/persist/info_in.h ---- */
+
+/* info_in.h - the id of a thread: that of its store, or of its own. */
+#ifndef PHI_PERSIST_INFO_IN_H
+#define PHI_PERSIST_INFO_IN_H
+
+
+/* The thread's id, in a store or not; made where it has none. Empty: no memory. */
+PHI__FN phi_str phi__info_id(phi_thread *thread);
+/* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
+PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);
+PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread);
+
+#endif
+
+/* ---- src/persist/introspect_in.h ---- */
+
+/* introspect_in.h - a view's calls without a result, and its figures. */
+#ifndef PHI_PERSIST_INTROSPECT_IN_H
+#define PHI_PERSIST_INTROSPECT_IN_H
+
+
+typedef struct phi__open_call {
+    uint64_t seq; /* the first entry of its item */
+    size_t block;
+} phi__open_call;
+
+typedef struct phi__open_calls {
+    const phi__open_call *calls; /* the last one first */
+    size_t count, all;           /* without a result; of both kinds */
+} phi__open_calls;
+
+/* The list is in the arena. False: no memory. */
+PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
+                                  phi__open_calls *out);
+PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
+                                         const phi__open_calls *open);
+
+#endif
+
+/* ---- src/persist/journal_in.h ---- */
+
+/* journal_in.h - a thread that is in a store, and what the store has of it.
+
+   What the store did not take stays in the log, and goes with what is written next.
+   Threads: the pumping thread. */
+#ifndef PHI_PERSIST_JOURNAL_IN_H
+#define PHI_PERSIST_JOURNAL_IN_H
+
+
+enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
+#define PHI__JOURNAL_BATCH_BYTES                                                                   \
+    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
+
+typedef struct phi__journal {
+    phi_store store;
+    char *id; /* terminated */
+    size_t id_len;
+    uint64_t stored; /* entries that the store has */
+    bool failing;    /* the last append failed, and that was told */
+    phi_thread *thread;
+    phi__dirty dirty;
+} phi__journal;
+
+PHI__FN bool phi__journal_id_fits(const char *id);
+/* As phi_thread_attach, whatever the thread's user is. */
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size);
+/* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
+/* Unlocks and forgets it, without writing anything; none is harmless. */
+PHI__FN void phi__journal_close(phi_thread *thread);
+/* Puts it into a list, if it is not in it and the thread is a runtime's. */
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
+/* The one that was listed first, and out of the list; NULL: none. */
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
+
+/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy else. */
+PHI__FN void phi__thread_free(phi_thread *thread);
+
+#endif
+
+/* ---- src/persist/recall_in.h ---- */
+
+/* recall_in.h - what leaves memory, and how it comes back.
+
+   Only here is a store read for a log that is in use: by what a host or a run asks for, first of all, and once. */
+#ifndef PHI_PERSIST_RECALL_IN_H
+#define PHI_PERSIST_RECALL_IN_H
+
+
+/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
+   says, or PHI_NO_MEMORY, and nothing changed. */
+PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
+/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
+   PHI_OK then). */
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
+
+/* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
+PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto);
+/* What is needed to append the end of a run. As phi__thread_recall. */
+PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
+/* Whether the whole log has a run of this id. As phi__thread_recall. */
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
+
+/* ---- edit.c ---- */
+
+/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back. loop_id, turn_index: who makes it. */
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size);
+/* ---- evict.c ---- */
+
+/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned (phi__log_pin); what stays besides:
+   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
+   everything. */
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_shed_end(phi_thread *thread);
+
+/* ---- views.c ---- */
+
+/* An entry as the public struct shows it. */
+PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
+
+#endif
+
+/* ---- src/persist/persist_in.h ---- */
+
+/* persist_in.h - a thread, and the store that it may be in, for the layers below. */
+#ifndef PHI_PERSIST_PERSIST_IN_H
+#define PHI_PERSIST_PERSIST_IN_H
+
+
+#endif
+
+/* ---- src/persist/describe.c ---- */
+
+/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line is written of are
+   read: others may have left memory. */
+
+enum {
+    PHI__DESCRIBE_LAST = 20,  /* entries */
+    PHI__DESCRIBE_TEXT = 200, /* bytes; as Thread.debug_view of the specification cuts */
+    PHI__DESCRIBE_NAME = 80,  /* bytes */
+    PHI__DESCRIBE_MOST = 4    /* calls or spans in a line */
+};
+
+/* ---- texts ---- */
+
+/* Nothing that ends the line, or that a terminal obeys: what is said may come from anywhere. */
+static void phi__describe_clean(phi__buf *out, phi_str s) {
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.at[i];
+        bool c1 = c == 0xc2 && i + 1 < s.len && (unsigned char)s.at[i + 1] < 0xa0;
+        if (c1) c = (unsigned char)s.at[++i];
+        if (c == '\n')
+            phi__buf_text(out, "\\n");
+        else if (c == '\t')
+            phi__buf_text(out, "\\t");
+        else if (c < 0x20 || c == 0x7f || c1)
+            phi__buf_printf(out, "\\x%02x", (unsigned)c);
+        else
+            phi__buf_char(out, (char)c);
+    }
+}
+
+/* The first `most` bytes, in sound UTF-8. */
+static void phi__describe_cut(phi__buf *out, phi_str s, size_t most) {
+    phi__buf sound;
+    phi__buf_init(&sound, out->memory);
+    phi__utf8_repair(&sound, phi__str(s.at, phi__utf8_cut(s, most)));
+    phi__describe_clean(out, phi__buf_str(&sound));
+    out->failed = out->failed || sound.failed;
+    phi__buf_free(&sound);
+    if (s.len > most) phi__buf_text(out, "...");
+}
+
+static void phi__describe_name(phi__buf *out, phi_str s) {
+    phi__describe_cut(out, s, PHI__DESCRIBE_NAME);
+}
+
+static void phi__describe_n(phi__buf *out, uint64_t n, const char *one, const char *many) {
+    phi__buf_printf(out, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
+static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
+    phi__buf_printf(out, "%llu tokens in, %llu of them cached, %llu out",
+                    (unsigned long long)(u->input + u->cache_read + u->cache_write),
+                    (unsigned long long)u->cache_read, (unsigned long long)u->output);
+}
+
+/* ---- messages ---- */
+
+/* What is known of the view and of how it is to be written, beside an entry. */
+typedef struct phi__describe {
+    phi__buf *out;
+    phi_str lane;
+    size_t text_bytes;
+    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the next one. */
+    const phi__open_calls *open;
+    size_t open_at;
+    const phi_view_item *items; /* what the lane shows */
+    size_t item_count;
+} phi__describe;
+
+typedef enum phi__describe_mark {
+    PHI__DESCRIBE_HIDDEN = 0,
+    PHI__DESCRIBE_REPLACED,
+    PHI__DESCRIBE_SHOWN
+} phi__describe_mark;
+
+static void phi__describe_who(phi__buf *out, const phi_message *m) {
+    switch (m->role) {
+    case PHI_ROLE_USER: phi__buf_text(out, "user message"); return;
+    case PHI_ROLE_ASSISTANT:
+        phi__buf_text(out, "answer");
+        if (m->stop_reason > PHI_STOP_REASON_TOOL_USE || m->stop_reason == PHI_STOP_REASON_LENGTH)
+            phi__buf_printf(out, " (%s)", phi_stop_reason_text(m->stop_reason));
+        return;
+    case PHI_ROLE_TOOL_RESULT:
+        phi__buf_text(out, m->is_error ? "failed result of " : "result of ");
+        phi__describe_name(out, m->tool_name);
+        phi__buf_char(out, ' ');
+        phi__describe_name(out, m->tool_call_id);
+        return;
+    case PHI_ROLE_EXTENSION:
+        phi__buf_text(out, "extension ");
+        phi__describe_name(out, m->extension_kind);
+        return;
+    }
+}
+
+static size_t phi__describe_of_kind(const phi_message *m, phi_content_kind kind) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) n += m->content[i].kind == kind;
+    return n;
+}
+
+/* The text blocks as one, as far as they are wanted. */
+static void phi__describe_text(phi__describe *d, const phi_message *m) {
+    size_t i, left = d->text_bytes;
+    uint64_t all = 0;
+    phi__buf_char(d->out, '"');
+    for (i = 0; i < m->content_count; i++) {
+        phi_str s = m->content[i].text;
+        if (m->content[i].kind != PHI_CONTENT_TEXT) continue;
+        all += s.len;
+        s.len = phi__utf8_cut(s, left);
+        phi__describe_cut(d->out, s, s.len);
+        left -= s.len;
+        if (s.len < m->content[i].text.len) left = 0;
+    }
+    if (all > d->text_bytes) phi__buf_text(d->out, "...");
+    phi__buf_char(d->out, '"');
+    if (all > d->text_bytes) phi__buf_printf(d->out, " of %llu bytes", (unsigned long long)all);
+}
+
+static bool phi__describe_call_is_open(const phi__describe *d, uint64_t seq, size_t block) {
+    size_t i;
+    for (i = d->open_at; i > 0 && d->open->calls[i - 1].seq == seq; i--)
+        if (d->open->calls[i - 1].block == block) return true;
+    return false;
+}
+
+static void phi__describe_calls(phi__describe *d, const phi_message *m, uint64_t seq, bool shown) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind != PHI_CONTENT_TOOL_CALL || ++n > PHI__DESCRIBE_MOST) continue;
+        phi__buf_text(d->out, n == 1 ? ", calls " : ", ");
+        phi__describe_name(d->out, c->name);
+        phi__buf_char(d->out, ' ');
+        phi__describe_name(d->out, c->id);
+        phi__buf_char(d->out, ' ');
+        phi__describe_cut(d->out, c->arguments, d->text_bytes);
+        if (c->incomplete) phi__buf_text(d->out, " (broke off)");
+        if (shown && phi__describe_call_is_open(d, seq, i)) phi__buf_text(d->out, " (open)");
+    }
+    if (n > PHI__DESCRIBE_MOST)
+        phi__buf_printf(d->out, " and %llu more", (unsigned long long)(n - PHI__DESCRIBE_MOST));
+}
+
+static void phi__describe_message(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
+    static const char *const marks[] = {"hidden", "replaced", "shown"};
+    const phi_message *m = e->message;
+    size_t images = phi__describe_of_kind(m, PHI_CONTENT_IMAGE);
+    phi__describe_who(d->out, m);
+    phi__buf_printf(d->out, ", %llu tokens, %s", (unsigned long long)phi_tokens_of_message(NULL, m),
+                    marks[mark]);
+    if ((e->flags & PHI_ENTRY_DURABLE) != 0) phi__buf_text(d->out, ", durable");
+    if (phi__describe_of_kind(m, PHI_CONTENT_THINKING) > 0) phi__buf_text(d->out, ", thinking");
+    if (images > 0) {
+        phi__buf_text(d->out, ", ");
+        phi__describe_n(d->out, images, "image", "images");
+    }
+    if (phi__describe_of_kind(m, PHI_CONTENT_TEXT) > 0) {
+        phi__buf_text(d->out, ": ");
+        phi__describe_text(d, m);
+    }
+    if (m->role == PHI_ROLE_EXTENSION) {
+        phi__buf_text(d->out, ": ");
+        phi__describe_cut(d->out, m->extension_data, d->text_bytes);
+    }
+    phi__describe_calls(d, m, e->seq, mark == PHI__DESCRIBE_SHOWN);
+}
+
+/* ---- other entries ---- */
+
+static void phi__describe_span(phi__describe *d, const phi_span *span) {
+    phi__buf_printf(d->out, "%llu", (unsigned long long)span->from);
+    if (span->to != span->from) phi__buf_printf(d->out, "-%llu", (unsigned long long)span->to);
+    if (span->message_count == 0) {
+        phi__buf_text(d->out, " by nothing");
+        return;
+    }
+    phi__buf_text(d->out, " by ");
+    if (span->summary)
+        phi__describe_n(d->out, span->message_count, "summary ", "summaries ");
+    else
+        phi__describe_n(d->out, span->message_count, "message ", "messages ");
+    phi__describe_text(d, &span->messages[0]);
+}
+
+static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
+    size_t i;
+    phi__buf_text(d->out, "rewrite \"");
+    phi__describe_name(d->out, phi_str_of(r->op_id));
+    if (r->revoke != NULL) {
+        phi__buf_text(d->out, "\" undoes \"");
+        phi__describe_name(d->out, phi_str_of(r->revoke));
+        phi__buf_char(d->out, '"');
+        return;
+    }
+    phi__buf_printf(d->out, "\" (%s)%s", phi_rewrite_reason_text(r->reason),
+                    r->span_count > 0 ? " replaces " : "");
+    for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
+        if (i > 0) phi__buf_text(d->out, ", ");
+        phi__describe_span(d, &r->spans[i]);
+    }
+    if (r->span_count > PHI__DESCRIBE_MOST)
+        phi__buf_printf(d->out, " and %llu more",
+                        (unsigned long long)(r->span_count - PHI__DESCRIBE_MOST));
+    if (r->switch_to == NULL) return;
+    phi__buf_text(d->out, r->span_count > 0 ? ", and switches to lane \"" : " switches to lane \"");
+    phi__describe_name(d->out, phi_str_of(r->switch_to));
+    phi__buf_char(d->out, '"');
+}
+
+static void phi__describe_lane(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "lane \"");
+    phi__describe_name(d->out, e->lane);
+    if (e->kind == PHI_ENTRY_SWITCH) {
+        phi__buf_text(d->out, "\" is active");
+    } else if (e->parent_lane.len == 0) {
+        phi__buf_text(d->out, "\" begins empty");
+    } else {
+        phi__buf_text(d->out, "\" begins as \"");
+        phi__describe_name(d->out, e->parent_lane);
+        phi__buf_printf(d->out, "\" after %llu", (unsigned long long)e->fork_seq);
+    }
+}
+
+static void phi__describe_why(phi__buf *out, const char *word) {
+    if (word != NULL && word[0] != '\0') phi__buf_printf(out, " (%s)", word);
+}
+
+static void phi__describe_loop(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "run \"");
+    phi__describe_name(d->out, e->loop_id);
+    if (e->kind == PHI_ENTRY_LOOP_START) {
+        phi__buf_text(d->out, "\" begins");
+        if (e->loop != NULL)
+            phi__describe_why(d->out, phi__entry_continuation_word((int)e->loop->continuation));
+        return;
+    }
+    phi__buf_printf(d->out, "\" ends: %s", phi_status_text((int)e->status));
+    if (e->failure != NULL)
+        phi__buf_printf(d->out, " (%s)", phi_failure_kind_text(e->failure->kind));
+    if (e->keep == PHI_KEEP_NONE) phi__buf_text(d->out, ", nothing of it is kept");
+}
+
+static void phi__describe_child(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "call \"");
+    phi__describe_name(d->out, e->tool_call_id);
+    phi__buf_text(d->out, "\" ran \"");
+    phi__describe_name(d->out, e->child_loop_id);
+    phi__buf_char(d->out, '"');
+}
+
+static void phi__describe_other(phi__describe *d, const phi_entry *e) {
+    switch (e->kind) {
+    case PHI_ENTRY_MESSAGE: return;
+    case PHI_ENTRY_REWRITE: phi__describe_rewrite(d, e->rewrite); return;
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: phi__describe_lane(d, e); return;
+    case PHI_ENTRY_LOOP_START:
+    case PHI_ENTRY_LOOP_END: phi__describe_loop(d, e); break;
+    case PHI_ENTRY_TURN_START:
+        phi__buf_printf(d->out, "turn %u begins", (unsigned)e->turn_index);
+        phi__describe_why(d->out, phi__entry_trigger_word((int)e->trigger));
+        return;
+    case PHI_ENTRY_TURN_END:
+        phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
+        break;
+    case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_FORGOTTEN:
+        phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
+                        (unsigned long long)e->forgotten->from,
+                        (unsigned long long)e->forgotten->to - 1,
+                        (unsigned long long)e->forgotten->bytes);
+        return;
+    case PHI_ENTRY_NOTE:
+        phi__buf_text(d->out, "note ");
+        phi__describe_name(d->out, e->note_kind);
+        phi__buf_text(d->out, ": ");
+        phi__describe_cut(d->out, e->note, d->text_bytes);
+        return;
+    }
+    if (e->usage == NULL) return;
+    phi__buf_text(d->out, "; ");
+    phi__describe_usage(d->out, e->usage);
+}
+
+static void phi__describe_entry(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
+    phi__buf_printf(d->out, "%llu ", (unsigned long long)e->seq);
+    if (e->kind != PHI_ENTRY_LANE && e->kind != PHI_ENTRY_SWITCH &&
+        !phi_str_equal(e->lane, d->lane)) {
+        phi__buf_char(d->out, '[');
+        phi__describe_name(d->out, e->lane);
+        phi__buf_text(d->out, "] ");
+    }
+    if (e->kind == PHI_ENTRY_MESSAGE)
+        phi__describe_message(d, e, mark);
+    else
+        phi__describe_other(d, e);
+    phi__buf_char(d->out, '\n');
+}
+
+/* ---- the whole ---- */
+
+/* A byte for each entry from `first` to before `end`. */
+static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
+                                    uint64_t end, phi_arena *scratch) {
+    uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
+    size_t i;
+    uint64_t seq;
+    for (i = 0; marks != NULL && i < count; i++) {
+        const phi_view_item *it = &items[i];
+        if ((it->flags & PHI_ITEM_SYNTHETIC) == 0) {
+            if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
+            continue;
+        }
+        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to)
+            continue; /* one span, many messages */
+        for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
+            if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
+                marks[seq - first] = PHI__DESCRIBE_REPLACED;
+    }
+    return marks;
+}
+
+static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
+                               const phi_lane_figures *f) {
+    phi_usage usage = phi_thread_usage(thread);
+    phi__describe_n(d->out, end, "entry", "entries");
+    if (end < phi_thread_count(thread))
+        phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
+    phi__buf_text(d->out, ", ");
+    phi__describe_n(d->out, phi_thread_lane_count(thread), "lane", "lanes");
+    if (end == phi_thread_count(thread)) {
+        phi__buf_text(d->out, "; runs that ended took ");
+        phi__describe_usage(d->out, &usage);
+    }
+    phi__buf_text(d->out, "\nlane \"");
+    phi__describe_name(d->out, d->lane);
+    phi__buf_text(d->out, "\" shows ");
+    phi__describe_n(d->out, f->messages, "message", "messages");
+    phi__buf_printf(d->out, ", %llu tokens: %llu of the user, ", (unsigned long long)f->tokens,
+                    (unsigned long long)f->user);
+    phi__describe_n(d->out, f->answers, "answer, ", "answers, ");
+    phi__describe_n(d->out, f->results, "result", "results");
+    if (f->extensions > 0) {
+        phi__buf_text(d->out, ", ");
+        phi__describe_n(d->out, f->extensions, "extension", "extensions");
+    }
+    if (f->made > 0)
+        phi__buf_printf(d->out, "; %llu made by rewrites", (unsigned long long)f->made);
+    if (f->open_calls > 0) {
+        phi__buf_text(d->out, "; ");
+        phi__describe_n(d->out, f->open_calls, "call open", "calls open");
+    }
+    phi__buf_char(d->out, '\n');
+}
+
+/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this log's own. */
+static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
+                                                phi__describe_mark mark) {
+    size_t i;
+    if ((e->flags & PHI_ITEM_SYNTHETIC) == 0) return mark;
+    for (i = 0; i < d->item_count; i++)
+        if (d->items[i].message == e->message) return PHI__DESCRIBE_SHOWN;
+    return mark;
+}
+
+static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thread, uint64_t first,
+                                        uint64_t end, const uint8_t *marks) {
+    uint64_t seq;
+    for (seq = first; seq < end; seq++) {
+        phi_entry e;
+        phi_status status = phi_thread_entry(thread, seq, &e);
+        if (status != PHI_OK) return status;
+        while (d->open_at > 0 && d->open->calls[d->open_at - 1].seq < seq) d->open_at--;
+        phi__describe_entry(d, &e,
+                            phi__describe_carried(d, &e, (phi__describe_mark)marks[seq - first]));
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread,
+                                      const phi_describe *asked, phi_arena *scratch) {
+    uint64_t count = phi_thread_count(thread);
+    uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
+    uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
+    uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
+    uint64_t base = phi_thread_first(thread);
+    const phi_view_item *items;
+    phi__open_calls open;
+    phi_lane_figures figures;
+    uint8_t *marks;
+    size_t n;
+    phi_status status;
+    if (first < base) first = base;
+    if (end < first) return PHI_NOT_FOUND;
+    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX, scratch,
+                             &items, &n);
+    if (status != PHI_OK) return status;
+    marks = phi__describe_marks(items, n, first, end, scratch);
+    if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
+    figures = phi__figures_of(items, n, &open);
+    d->items = items;
+    d->item_count = n;
+    d->open = &open;
+    d->open_at = open.count;
+    d->lane = asked->lane != NULL ? phi_str_of(asked->lane) : phi_thread_lane(thread);
+    d->text_bytes = asked->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : asked->text_bytes;
+    if (asked->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
+    phi__describe_head(d, thread, end, &figures);
+    return phi__describe_entries(d, thread, first, end, marks);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
+                                       phi_arena *arena, phi_str *out) {
+    phi_describe plain;
+    phi_arena scratch;
+    phi__buf text;
+    phi__describe d;
+    phi_status status;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(&plain, 0, sizeof plain);
+    memset(&d, 0, sizeof d);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_init(&text, arena->memory);
+    d.out = &text;
+    status = phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch);
+    if (status == PHI_OK && (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- src/persist/edit.c ---- */
+
+/* edit.c - what a host, or a run, changes of a thread: what that needs of a thread that has left memory is read back first. */
+
+
+#include <stdio.h>
+
+static phi_status phi__edit_check(const phi_thread *thread, const phi_message *messages,
+                                  size_t count) {
+    size_t i, block;
+    if (messages == NULL || count == 0) return PHI_BAD_ARG;
+    for (i = 0; i < count; i++) {
+        const phi_message *m = &messages[i];
+        phi_status status;
+        if (phi__message_fault(m, &block) != NULL) return PHI_BAD_ARG;
+        if (m->role != PHI_ROLE_EXTENSION || m->extension_data.len == 0) continue;
+        if (!phi__note_is_json(thread, m->extension_data, &status))
+            return status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+    }
+    return PHI_OK;
+}
+
+static bool phi__edit_append(phi_thread *thread, const phi_message *messages, size_t count,
+                             uint32_t flags) {
+    phi_arena *room = phi__thread_room(thread);
+    phi__entry *entries = (phi__entry *)phi__arena_zero(room, phi__mul(count, sizeof *entries));
+    size_t i;
+    if (entries == NULL || !phi__thread_reserve(thread, count, count)) return false;
+    for (i = 0; i < count; i++) {
+        entries[i].kind = PHI_ENTRY_MESSAGE;
+        entries[i].flags = flags & PHI_ENTRY_DURABLE;
+        entries[i].message = phi_message_copy(&messages[i], room);
+        if (entries[i].message == NULL || !phi__thread_claim_calls(thread, &messages[i]))
+            return false;
+        entries[i].at_ms = phi__thread_now(thread);
+        entries[i].loop_id = entries[i].message->loop_id;
+        entries[i].turn_index = entries[i].message->turn_index;
+    }
+    phi__thread_attach(thread, entries, count);
+    return true;
+}
+
+/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
+static bool phi__edit_settle(phi_thread *thread, phi_role role) {
+    size_t i = thread->fold.count;
+    while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
+    if (i == 0 || thread->fold.items[i - 1].message->loop_id.len == 0) return true;
+    return (role != PHI_ROLE_USER && role != PHI_ROLE_ASSISTANT) ||
+           phi__thread_answer_orphans(thread);
+}
+
+static bool phi__edit_name_fits(const char *name) {
+    return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
+}
+
+PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                       phi_str loop_id, uint32_t turn_index, bool *duplicate,
+                                       char *words, size_t words_size) {
+    phi_status status = PHI_OK;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (duplicate != NULL) *duplicate = false;
+    if (phi__rewrite_needs(thread, rewrite)) status = phi__thread_recall(thread);
+    return status == PHI_OK ? phi__rewrite_make(thread, rewrite, loop_id, turn_index, duplicate,
+                                                words, words_size)
+                            : status;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
+                                      bool *duplicate, char *words, size_t words_size) {
+    if (thread == NULL || rewrite == NULL) return PHI_BAD_ARG;
+    if (duplicate != NULL) *duplicate = false;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
+    return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
+}
+
+PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
+                                        uint64_t at_seq) {
+    uint32_t from, lane;
+    uint64_t at = 0;
+    bool any = false;
+    phi_status status;
+    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (phi__thread_find_lane(thread, phi_str_of(name)) != PHI__LANE_NONE) return PHI_MISUSE;
+    from =
+        parent != NULL ? phi__thread_find_lane(thread, phi_str_of(parent)) : thread->lanes.active;
+    if (from == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    status = phi__recall_view(thread, from, at_seq);
+    if (status == PHI_OK) status = phi__thread_cut(thread, from, at_seq, &at, &any);
+    if (status != PHI_OK) return status;
+    return phi__thread_new_lane(thread, phi_str_of(name), any ? from : (uint32_t)PHI__LANE_NONE, at,
+                                &lane);
+}
+
+PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name) {
+    phi_status status;
+    uint32_t lane;
+    if (thread == NULL || !phi__edit_name_fits(name)) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    lane = phi__thread_find_lane(thread, phi_str_of(name));
+    if (lane == PHI__LANE_NONE) return phi__lane_switch_new(thread, phi_str_of(name));
+    status = phi__recall_view(thread, lane, UINT64_MAX);
+    return status == PHI_OK ? phi__thread_switch(thread, lane) : status;
+}
+
+PHI_API phi_status phi_thread_fresh(phi_thread *thread) {
+    char name[32];
+    size_t n;
+    if (thread == NULL) return PHI_BAD_ARG;
+    for (n = phi__thread_lanes(thread);; n++) { /* a host may have taken the name */
+        (void)snprintf(name, sizeof name, "lane-%llu", (unsigned long long)n);
+        if (phi__thread_find_lane(thread, phi_str_of(name)) == PHI__LANE_NONE) break;
+    }
+    return phi_thread_switch(thread, name);
+}
+
+PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
+                                              size_t count, uint32_t flags, uint64_t expected,
+                                              uint64_t *seq) {
+    phi_arena_mark mark;
+    phi_arena *room;
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->user != NULL) return PHI_BUSY;
+    if (expected != UINT64_MAX && expected != thread->log.count) return PHI_STALE;
+    status = phi__edit_check(thread, messages, count);
+    if (status != PHI_OK) return status;
+    if (!phi__thread_roll(thread, NULL) || !phi__edit_settle(thread, messages[0].role))
+        return PHI_NO_MEMORY;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    if (!phi__edit_append(thread, messages, count, flags)) {
+        phi_arena_reset(room, mark);
+        return PHI_NO_MEMORY;
+    }
+    if (seq != NULL) *seq = thread->log.count - count;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                   uint64_t *seq) {
+    if (thread == NULL || kind == NULL || kind[0] == '\0') return PHI_BAD_ARG;
+    if (phi__str_starts(phi_str_of(kind), "phi.")) return PHI_BAD_ARG;
+    return phi__thread_note(thread, kind, json, seq);
+}
+
+/* ---- src/persist/entry_json.c ---- */
+
+/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+
+
+/* ---- words ---- */
+
+/* ---- members ---- */
+
+static void phi__entry_put_str(phi__buf *out, const char *key, phi_str value) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, value);
+}
+
+/* Nothing is left out. */
+static void phi__entry_put_some(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__entry_put_str(out, key, value);
+}
+
+static void phi__entry_put_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__entry_put_i64(phi__buf *out, const char *key, int64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_i64(out, n);
+}
+
+/* The key only when it holds. */
+static void phi__entry_put_true(phi__buf *out, const char *key, bool holds) {
+    if (!holds) return;
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_text(out, "true");
+}
+
+static void phi__entry_open(phi__buf *out, const char *key) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_char(out, '{');
+}
+
+/* ---- messages ---- */
+
+/* What becomes of a text that should be JSON when its message is written and read. */
+typedef enum phi__entry_text {
+    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
+    PHI__ENTRY_REPLAY,    /* no JSON: nothing */
+    PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
+} phi__entry_text;
+
+/* Whether arguments that are no value but a string come back as something else. */
+static bool phi__entry_string_changes(phi__buf *out, phi_str text, phi_str sound,
+                                      phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi__buf made;
+    phi_json *root = NULL;
+    phi_str back = {NULL, 0};
+    bool read;
+    phi__buf_init(&made, out->memory);
+    phi__message_put_value(&made, text, scratch);
+    read = !made.failed &&
+           phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
+           phi__message_get_value(root, scratch, &back);
+    if (!read) out->failed = true;
+    read = phi_str_equal(back, sound);
+    phi__buf_free(&made);
+    phi_arena_reset(scratch, mark);
+    return !read;
+}
+
+/* Whether it comes back as something else: it is written anew on the way, without blanks. */
+static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what,
+                               phi_arena *scratch) {
+    phi__buf made, sound;
+    bool json, changes;
+    if (text.len == 0) return what != PHI__ENTRY_REPLAY;
+    phi__buf_init(&made, out->memory);
+    phi__buf_init(&sound, out->memory);
+    phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
+    json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
+    changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
+                   : what != PHI__ENTRY_ARGUMENTS ||
+                         phi__entry_string_changes(out, text, phi__buf_str(&sound), scratch);
+    if (made.failed || sound.failed) out->failed = true;
+    phi__buf_free(&made);
+    phi__buf_free(&sound);
+    return changes;
+}
+
+/* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
+static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    bool any = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
+                         phi__entry_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
+        bool replay = c->kind != PHI_CONTENT_IMAGE &&
+                      phi__entry_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
+        if (!arguments && !replay) continue;
+        if (!any) {
+            phi__json_put_key(out, PHI__LIT("exact"));
+            phi__buf_char(out, '[');
+            any = true;
+        }
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__entry_put_u64(out, "block", i);
+        if (arguments) phi__entry_put_str(out, "arguments", c->arguments);
+        if (replay) phi__entry_put_str(out, "replay", c->replay);
+        phi__buf_char(out, '}');
+    }
+    if (any) phi__buf_char(out, ']');
+}
+
+/* The interchange format gives an extension neither time nor place. */
+static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
+                                     phi_arena *scratch) {
+    if (message->timestamp_ms != 0) phi__entry_put_i64(out, "timestamp", message->timestamp_ms);
+    phi__entry_put_some(out, "loop", message->loop_id);
+    if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
+    if (phi__entry_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
+        phi__entry_put_str(out, "data", message->extension_data);
+}
+
+/* The members "message" and, where there is something, "more". */
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    bool extension = message->role == PHI_ROLE_EXTENSION;
+    size_t before, empty;
+    phi__json_put_key(out, PHI__LIT("message"));
+    phi__message_put(out, message, scratch);
+    before = out->len;
+    phi__entry_open(out, "more");
+    empty = out->len;
+    phi__entry_put_true(out, "unstopped",
+                        message->role == PHI_ROLE_ASSISTANT &&
+                            message->stop_reason == PHI_STOP_REASON_NONE);
+    phi__entry_put_some(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__entry_put_some(out, "details", message->details);
+    if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
+        phi__entry_put_u64(out, "turn", message->turn_index);
+    if (extension) phi__entry_put_extension(out, message, scratch);
+    phi__entry_put_exact(out, message, scratch);
+    phi__buf_char(out, '}');
+    if (!out->failed && out->len == empty + 1) out->len = before;
+}
+
+/* ---- what else entries hold ---- */
+
+static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
+    size_t i;
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__entry_put_u64(out, "from", span->from);
+    phi__entry_put_u64(out, "to", span->to);
+    phi__entry_put_true(out, "summary", span->summary);
+    phi__json_put_key(out, PHI__LIT("messages"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < span->message_count; i++) {
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__entry_put_message(out, &span->messages[i], scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "]}");
+}
+
+/* An empty one is one. */
+static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
+    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
+}
+
+static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
+    phi__json_put_key(out, PHI__LIT("written"));
+    phi__buf_char(out, '{');
+    phi__entry_put_text(out, "model", written->model);
+    phi__message_put_usage(out, &written->usage);
+    phi__json_put_key(out, PHI__LIT("cost"));
+    phi__json_put_double(out, written->cost);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
+    size_t i;
+    phi__entry_put_text(out, "op_id", rewrite->op_id);
+    phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
+    if (rewrite->has_base || rewrite->base_seq != 0)
+        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+    phi__entry_put_text(out, "revoke", rewrite->revoke);
+    phi__entry_put_text(out, "switch_to", rewrite->switch_to);
+    phi__entry_put_text(out, "meta", rewrite->meta);
+    if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
+    phi__json_put_key(out, PHI__LIT("spans"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
+    phi__buf_char(out, ']');
+}
+
+static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
+    const phi_loop_info *info = entry->of.loop;
+    if (info == NULL) return;
+    phi__entry_open(out, "info");
+    phi__entry_put_str(out, "continuation",
+                       phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__entry_put_some(out, "agent_id", info->agent_id);
+    phi__entry_put_some(out, "session_id", info->session_id);
+    if (!phi_str_equal(info->loop_id, entry->loop_id))
+        phi__entry_put_str(out, "loop_id", info->loop_id);
+    phi__entry_put_some(out, "parent_loop_id", info->parent_loop_id);
+    phi__entry_put_some(out, "tag", info->tag);
+    phi__entry_put_some(out, "metadata", info->metadata);
+    phi__entry_put_some(out, "config", info->config);
+    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
+    phi__buf_char(out, '}');
+}
+
+static void phi__entry_put_failure(phi__buf *out, const phi_failure *failure) {
+    if (failure == NULL) return;
+    phi__entry_open(out, "failure");
+    phi__entry_put_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
+    if (failure->http_status != 0) phi__entry_put_i64(out, "http_status", failure->http_status);
+    phi__entry_put_true(out, "retryable", failure->retryable);
+    if (failure->has_retry_after)
+        phi__entry_put_u64(out, "retry_after_ms", failure->retry_after_ms);
+    phi__entry_put_some(out, "code", failure->code);
+    phi__entry_put_some(out, "message", failure->message);
+    phi__entry_put_some(out, "request_id", failure->request_id);
+    phi__buf_char(out, '}');
+}
+
+static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_END) {
+        phi__entry_put_i64(out, "status", (int64_t)entry->status);
+        if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
+        phi__entry_put_failure(out, entry->of.failure);
+    }
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
+static void phi__entry_put_spawn(phi__buf *out, const phi__child_run *spawn) {
+    phi__entry_put_some(out, "tool_call_id", spawn->tool_call_id);
+    phi__entry_put_some(out, "session_id", spawn->session_id);
+    phi__entry_put_some(out, "loop_id", spawn->loop_id);
+}
+
+static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
+    phi__entry_put_str(out, "name", note->kind);
+    phi__entry_put_str(out, "json", note->json);
+}
+
+static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
+    const phi_forgotten *forgotten = entry->of.forgotten;
+    phi__entry_put_u64(out, "from", forgotten->from);
+    phi__entry_put_u64(out, "messages", forgotten->messages);
+    phi__entry_put_u64(out, "bytes", forgotten->bytes);
+    phi__entry_put_true(out, "compacted", forgotten->compacted);
+    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
+static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
+    const phi__lane *lane = &thread->lanes.at[entry->lane];
+    if (lane->parent == PHI__LANE_NONE) return;
+    phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
+    phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
+}
+
+static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                               phi_arena *scratch) {
+    switch (entry->kind) {
+    case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
+    case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
+    case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
+    case PHI_ENTRY_SWITCH: break;
+    case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
+    case PHI_ENTRY_TURN_START:
+        phi__entry_put_some(out, "trigger",
+                            phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
+        break;
+    case PHI_ENTRY_LOOP_END:
+    case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
+    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
+    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
+    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
+    }
+}
+
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                            phi_arena *scratch) {
+    uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
+    phi__buf_text(out, "{\"seq\":");
+    phi__json_put_u64(out, entry->seq);
+    phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
+    phi__entry_put_i64(out, "at", entry->at_ms);
+    if (lane != 0) phi__entry_put_str(out, "lane", phi__thread_lane_name(thread, lane));
+    phi__entry_put_some(out, "loop", entry->loop_id);
+    if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
+    phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
+    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
+    phi__entry_put_own(out, thread, entry, scratch);
+    phi__buf_char(out, '}');
+}
+
+/* ---- src/persist/entry_read.c ---- */
+
+/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
+   is refused here, too. Afterwards it gets its own time and place. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+
+/* A log is never that long. */
+enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
+#undef PHI_X
+
+/* The members of a span. */
+enum {
+    PHI__SPAN_IN_FROM,
+    PHI__SPAN_IN_TO,
+    PHI__SPAN_IN_SUMMARY,
+    PHI__SPAN_IN_MESSAGES,
+    PHI__SPAN_IN_COUNT
+};
+static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
+                                                PHI__JSON_NAME("summary"),
+                                                PHI__JSON_NAME("messages")};
+
+/* ---- shared ---- */
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->words, sizeof r->words, format, args);
+    va_end(args);
+    return PHI_PARSE;
+}
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
+    memset(reader, 0, sizeof *reader);
+    reader->thread = thread;
+    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
+}
+
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
+
+static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
+    return phi__json_text_of(phi_json_get(object, key));
+}
+
+static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
+    return phi_json_uint(phi_json_get(object, key), 0);
+}
+
+static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
+    return (uint32_t)phi__entry_get_u64(object, key);
+}
+
+/* A text as C has it, in the scratch arena; NULL where there is none. */
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
+                                      const char **out) {
+    phi_str copy;
+    *out = NULL;
+    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
+    *out = copy.at;
+    return PHI_OK;
+}
+
+/* A copy in the thread; nothing stays nothing. */
+static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
+                            phi_str *out) {
+    phi_str text = phi__entry_get_str(object, key);
+    *out = phi__str("", 0);
+    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
+}
+
+static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
+    *out = phi__str("", 0);
+    if (loop_id.len == 0) return true;
+    if (!phi_str_equal(loop_id, r->loop_id) &&
+        !phi__arena_str(phi__thread_room(r->thread), loop_id, &r->loop_id))
+        return false;
+    *out = r->loop_id;
+    return true;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
+                                       phi_message *message) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
+        const phi_json *arguments = phi_json_get(node, "arguments"),
+                       *replay = phi_json_get(node, "replay");
+        phi_content *block;
+        if (at >= message->content_count)
+            return phi__entry_bad(r, "exact: there is no such block of the message");
+        block = (phi_content *)(uintptr_t)&message->content[at];
+        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
+            block->arguments = phi_json_str(arguments, "");
+        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
+            block->replay = phi_json_str(replay, "");
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
+                                           phi_message *message) {
+    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
+    phi_parse_error error;
+    phi_status status = PHI_OK;
+    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
+    message->loop_id = phi__entry_get_str(more, "loop");
+    message->turn_index = 0;
+    if (data != NULL) message->extension_data = phi_json_str(data, "");
+    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
+    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
+}
+
+/* Of the members "message" and "more"; in the scratch arena. */
+static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                       const phi_json *more, phi_message *out) {
+    phi_parse_error error;
+    phi_status status;
+    if (node == NULL) return phi__entry_bad(r, "message is missing");
+    status = phi__message_get(node, &r->scratch, out, &error);
+    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
+        out->stop_reason = PHI_STOP_REASON_NONE;
+    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
+    out->details = phi__entry_get_str(more, "details");
+    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
+        out->turn_index = phi__entry_get_u32(more, "turn");
+    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
+}
+
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
+    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
+    const phi_json *in[PHI__COUNT(names)];
+    phi__json_pick(holder, names, PHI__COUNT(names), in);
+    return phi__entry_get_whole(r, in[0], in[1], out);
+}
+
+static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
+    return phi_json_bool(node, false) ? (uint32_t)flag : 0;
+}
+
+static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
+                                          phi__entry *entry) {
+    phi_message message;
+    phi_message *kept;
+    phi_status status =
+        phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
+    if (status != PHI_OK) return status;
+    kept = phi__thread_keep(r->thread, &message);
+    if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
+    entry->message = kept;
+    entry->flags = (phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+                   0xff;
+    return PHI_OK;
+}
+
+/* ---- runs and turns ---- */
+
+static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "usage");
+    phi_usage *usage;
+    if (node == NULL) return PHI_OK;
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
+    if (usage == NULL) return PHI_NO_MEMORY;
+    *usage = phi__message_get_usage(node);
+    entry->usage = usage;
+    return PHI_OK;
+}
+
+static phi_failure_kind phi__entry_failure_kind(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
+    PHI_FAILURE_LIST(PHI_X)
+#undef PHI_X
+    return PHI_FAILURE_NONE;
+}
+
+static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
+                                          phi__entry *entry) {
+    phi_failure *failure;
+    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
+    if (node == NULL) return PHI_OK;
+    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
+    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
+    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
+    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
+    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
+    entry->of.failure = failure;
+    return phi__entry_keep(r, node, "code", &failure->code) &&
+                   phi__entry_keep(r, node, "message", &failure->message) &&
+                   phi__entry_keep(r, node, "request_id", &failure->request_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static bool phi__entry_is_status(int64_t n) {
+#define PHI_X(name, value, words)                                                                  \
+    if (n == (value)) return true;
+    PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    return false;
+}
+
+static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
+                                           phi__entry *entry) {
+    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
+    phi_status read;
+    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
+    entry->status = (phi_status)status;
+    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
+    read = phi__entry_read_usage(r, root, entry);
+    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
+}
+
+/* The number of a word in a list; -1: it is none of them. */
+static int phi__entry_number(phi_str text, const char *(*word)(int)) {
+    int i;
+    for (i = 0; word(i) != NULL; i++)
+        if (phi__str_is(text, word(i))) return i;
+    return -1;
+}
+
+static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
+    phi_loop_info *info;
+    int continuation;
+    if (node == NULL) return PHI_OK;
+    continuation =
+        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
+    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
+    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
+    if (info == NULL) return PHI_NO_MEMORY;
+    info->continuation = (phi_continuation)continuation;
+    info->loop_id = entry->loop_id;
+    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
+    entry->of.loop = info;
+    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
+                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
+                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
+                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
+                   phi__entry_keep(r, node, "tag", &info->tag) &&
+                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
+                   phi__entry_keep(r, node, "config", &info->config) &&
+                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
+    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
+    entry->trigger = (phi_trigger)trigger;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    phi__child_run *spawn =
+        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
+    entry->of.spawn = spawn;
+    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
+                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
+                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
+                                       phi__entry *entry) {
+    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
+    phi_str json = phi__entry_get_str(root, "json");
+    phi_json *tree = NULL;
+    phi_parse_error error;
+    phi_status status;
+    if (note == NULL) return PHI_NO_MEMORY;
+    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
+    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
+    entry->of.note = note;
+    return phi__entry_keep(r, root, "name", &note->kind) &&
+                   phi__entry_keep(r, root, "json", &note->json)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+/* The first entry of a log that has forgotten what was before it. */
+static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
+                                            phi__entry *entry) {
+    phi_thread *thread = r->thread;
+    phi_forgotten *forgotten =
+        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    entry->of.forgotten = forgotten;
+    forgotten->from = phi__entry_get_u64(root, "from");
+    forgotten->to = thread->log.count;
+    if (forgotten->from > forgotten->to)
+        return phi__entry_bad(r, "forgotten: from is past the entry itself");
+    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
+    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
+    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
+    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    return phi__entry_read_usage(r, root, entry);
+}
+
+/* ---- entries that only stand in the list ---- */
+
+static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
+                                        const phi_json *const *in, phi_entry_kind kind,
+                                        phi_str loop_id) {
+    phi_thread *thread = r->thread;
+    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
+    phi_status status = PHI_OK;
+    bool message = kind == PHI_ENTRY_MESSAGE;
+    if (entry == NULL || !phi__load_reserve(thread, message) ||
+        (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
+        return PHI_NO_MEMORY;
+    entry->kind = kind;
+    entry->loop_id = loop_id;
+    switch (kind) {
+    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
+    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
+    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
+    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
+    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
+    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
+    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
+    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
+    case PHI_ENTRY_REWRITE:
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    if (status != PHI_OK) return status;
+    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
+    if (status == PHI_OK) phi__load_attach(thread, entry);
+    if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
+        phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
+        status = phi__about_read(thread, entry->of.note->json);
+    return status;
+}
+
+/* ---- rewrites ---- */
+
+static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
+    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
+    phi_json_iter it;
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    memset(span, 0, sizeof *span);
+    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
+    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
+        return phi__entry_bad(r, "spans: from or to is missing");
+    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
+    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
+    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
+    array = in[PHI__SPAN_IN_MESSAGES];
+    it = phi_json_each(array);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi_arena_alloc(&r->scratch,
+                                              phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
+    span->messages = messages;
+    return status;
+}
+
+static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
+                                       phi_rewrite *rewrite) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    phi_span *spans;
+    phi_status status = PHI_OK;
+    if (phi_json_count(array) == 0) return PHI_OK;
+    spans =
+        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
+    if (spans == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
+    rewrite->spans = spans;
+    return status;
+}
+
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
+                                        phi_rewrite *rewrite) {
+    phi_str word = phi__json_text_of(node);
+    int i;
+    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
+        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
+            rewrite->reason = (phi_rewrite_reason)i;
+            return PHI_OK;
+        }
+    return phi__entry_bad(r, "reason is none of its words");
+}
+
+static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
+                                         phi_rewrite *rewrite) {
+    phi_written *written;
+    if (node == NULL) return PHI_OK;
+    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
+    if (written == NULL) return PHI_NO_MEMORY;
+    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
+    rewrite->written = written;
+    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
+}
+
+/* Of an entry's members. */
+static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                         phi_rewrite *rewrite) {
+    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
+                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
+    const char **to[PHI__COUNT(texts)];
+    phi_status status = PHI_OK;
+    size_t i;
+    memset(rewrite, 0, sizeof *rewrite);
+    to[0] = &rewrite->op_id;
+    to[1] = &rewrite->lane;
+    to[2] = &rewrite->revoke;
+    to[3] = &rewrite->meta;
+    to[4] = &rewrite->switch_to;
+    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    return phi__entry_get_members(r, in, rewrite);
+}
+
+/* As one of a log must be: the lane it switches to has begun. */
+static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
+                                        phi_rewrite *rewrite) {
+    phi_status status = phi__entry_get_members(r, in, rewrite);
+    if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
+        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
+        return phi__entry_bad(r, "op_id is missing");
+    if (status != PHI_OK) return status;
+    if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
+    if (rewrite->switch_to != NULL &&
+        phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
+        return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
+    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
+    rewrite->has_base = true;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
+                                          phi_str loop_id) {
+    phi_rewrite rewrite;
+    phi_status status;
+    bool duplicate = false;
+    char words[160];
+    status = phi__entry_get_logged(r, in, &rewrite);
+    if (status != PHI_OK) return status;
+    status = phi__rewrite_make(r->thread, &rewrite, loop_id,
+                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                               words, sizeof words);
+    if (status == PHI_NO_MEMORY) return status;
+    if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
+    return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
+}
+
+/* ---- lanes ---- */
+
+static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
+    phi_thread *thread = r->thread;
+    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
+    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
+    uint32_t from = PHI__LANE_NONE, lane;
+    if (name.len == 0) return phi__entry_bad(r, "lane is missing");
+    if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
+        return phi__entry_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
+                              name.at);
+    if (phi_json_get(root, "parent") != NULL) {
+        from = phi__thread_find_lane(thread, parent);
+        if (from == PHI__LANE_NONE)
+            return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
+                                  parent.at);
+        if (fork_seq >= thread->log.count || fork_seq < thread->log.base)
+            return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
+                                  (unsigned long long)fork_seq,
+                                  (unsigned long long)thread->log.count);
+    }
+    return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
+}
+
+static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
+    if (lane == r->thread->lanes.active)
+        return phi__entry_bad(r, "the lane is the active one already");
+    return phi__load_switch(r->thread, lane);
+}
+
+/* ---- all of it ---- */
+
+/* Where a log begins: at 0, or behind what it has forgotten. */
+static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
+    if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
+    thread->log.base = thread->log.count = (size_t)seq;
+    if (thread->journal != NULL) thread->journal->stored = seq;
+}
+
+static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
+                                         const phi_json *const *in, int *kind, uint32_t *lane) {
+    const phi_thread *thread = r->thread;
+    phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
+    if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
+    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
+    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
+    if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
+    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
+        return phi__entry_bad(r, "turn is larger than there are turns");
+    *lane = phi__thread_find_lane(thread, name);
+    if (*kind == PHI_ENTRY_LANE) return PHI_OK;
+    if (*lane == PHI__LANE_NONE)
+        return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
+        return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
+                              name.at);
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi_thread *thread = r->thread;
+    phi__entry *entry;
+    phi_str loop_id = {"", 0};
+    uint32_t lane = 0;
+    int kind = 0;
+    phi_status status;
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    status = phi__entry_check_place(r, root, in, &kind, &lane);
+    if (status != PHI_OK) return status;
+    if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
+        return PHI_NO_MEMORY;
+    if (kind == PHI_ENTRY_REWRITE)
+        status = phi__entry_read_rewrite(r, in, loop_id);
+    else if (kind == PHI_ENTRY_LANE)
+        status = phi__entry_read_lane(r, root);
+    else if (kind == PHI_ENTRY_SWITCH)
+        status = phi__entry_read_switch(r, lane);
+    else
+        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
+    if (status != PHI_OK) return status;
+    entry = thread->log.entries[thread->log.held - 1];
+    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
+    entry->loop_id = loop_id;
+    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
+    return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
+static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
+    phi__io *io = reader->thread->log.io;
+    phi_status status;
+    reader->thread->log.io = NULL;
+    status = phi__entry_read_tree(reader, root);
+    reader->thread->log.io = io;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root) {
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    return phi__entry_read_timeless(reader, root);
+}
+
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
+    if (status == PHI_PARSE || status == PHI_TOO_BIG)
+        return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
+    return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
+}
+#undef PHI__ENTRY_LIST
+
+/* ---- src/persist/evict.c ---- */
+
+/* evict.c - what no view shows leaves memory: segments as a whole, of a log that is in a store. */
+
+
+#include <stdio.h>
+
+PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
+    phi__segment *segment = thread->log.segments;
+    size_t i;
+    if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
+        return false;
+    for (thread->log.first.live = false; segment != NULL; segment = segment->older)
+        segment->live = false;
+    phi__log_pin(thread->log.current);
+    if (thread->loops.started != NULL) phi__log_pin(thread->loops.started->segment);
+    for (i = 0; i < thread->fold.count; i++)
+        phi__log_pin(PHI__OWNER(thread->fold.items[i].arena, phi__segment, arena));
+    for (i = 0; i < thread->undo.fold.count; i++)
+        phi__log_pin(PHI__OWNER(thread->undo.fold.items[i].arena, phi__segment, arena));
+    return true;
+}
+
+/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
+static bool phi__evict_keeps_id(const phi__op *op) {
+    char made[32];
+    (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
+    return !op->segment->live && strcmp(op->rewrite.op_id, made) != 0;
+}
+
+/* The ids of rewrites that leave are known on. False: no memory. */
+static bool phi__evict_note_ops(phi_thread *thread) {
+    const phi__op *op;
+    size_t n = 0;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) n += phi__evict_keeps_id(op);
+    if (!phi__hashes_room(thread->log.memory, &thread->ops.away, n)) return false;
+    for (op = thread->ops.last; op != NULL; op = op->earlier)
+        if (phi__evict_keeps_id(op)) phi__hashes_add(&thread->ops.away, op->id_hash);
+    return true;
+}
+
+static bool phi__evict_claim(phi_thread *thread) {
+    size_t i, j, k;
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *entry = thread->log.entries[i];
+        const phi_rewrite *r;
+        if (entry->kind == PHI_ENTRY_MESSAGE && !phi__thread_claim_calls(thread, entry->message))
+            return false;
+        if (entry->kind != PHI_ENTRY_REWRITE) continue;
+        r = &entry->of.op->rewrite;
+        for (j = 0; j < r->span_count; j++)
+            for (k = 0; k < r->spans[j].message_count; k++)
+                if (!phi__thread_claim_calls(thread, &r->spans[j].messages[k])) return false;
+    }
+    return true;
+}
+
+/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
+   list stays. */
+static void phi__evict_shed_ids(phi_thread *thread) {
+    phi__hashes before = thread->ids;
+    if (thread->log.limit_bytes == 0) return;
+    memset(&thread->ids, 0, sizeof thread->ids);
+    if (phi__evict_claim(thread)) {
+        phi__hashes_free(thread->log.memory, &before);
+        return;
+    }
+    phi__hashes_free(thread->log.memory, &thread->ids);
+    thread->ids = before;
+}
+
+static size_t phi__evict_keep(phi__entry **entries, size_t count) {
+    size_t i, n = 0;
+    for (i = 0; i < count; i++)
+        if (entries[i]->segment->live) entries[n++] = entries[i];
+    return n;
+}
+
+/* Gives back room that is not likely to be needed again. */
+static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, size_t count,
+                                      size_t *cap) {
+    size_t fewer = phi__max(count * 2, 16);
+    void *smaller;
+    if (*cap / 2 < fewer) return entries;
+    smaller = phi__realloc(memory, entries, *cap * sizeof *entries, fewer * sizeof *entries);
+    if (smaller == NULL) return entries;
+    *cap = fewer;
+    return (phi__entry **)smaller;
+}
+
+PHI__FN void phi__thread_shed_end(phi_thread *thread) {
+    if (!phi__evict_note_ops(thread)) return; /* another time */
+    thread->log.left = false;
+    thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
+    thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
+    (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
+    phi__thread_shed_loops(thread);
+    phi__evict_shed_ids(thread);
+    thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
+                                            thread->log.held, &thread->log.cap);
+    thread->messages.at = phi__evict_shrink(thread->log.memory, thread->messages.at,
+                                            thread->messages.held, &thread->messages.cap);
+    phi__log_drop_dead(&thread->log);
+}
 
 /* ---- src/persist/file_documents.c ---- */
 
@@ -39113,14 +38121,1024 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 
 #endif
 
+/* ---- src/persist/info.c ---- */
+
+/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is in one. */
+
+
+static phi_str phi__info_known_id(const phi_thread *thread) {
+    return thread->journal != NULL ? phi__str(thread->journal->id, thread->journal->id_len)
+                                   : thread->id;
+}
+
+PHI__FN phi_str phi__info_id(phi_thread *thread) {
+    unsigned char random[16] = {0};
+    char made[PHI__UUID_SIZE];
+    if (phi__info_known_id(thread).len > 0) return phi__info_known_id(thread);
+    if (thread->log.io != NULL) phi__io_random(thread->log.io, random, sizeof random);
+    phi__uuid(random, made);
+    return phi__about_set_id(thread, phi_str_of(made)) ? thread->id : phi__str("", 0);
+}
+
+PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread) {
+    if (thread->journal != NULL || thread->id.len == 0) return;
+    phi__json_put_key(out, PHI__LIT("id"));
+    phi__json_put_str(out, thread->id);
+}
+
+PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head) {
+    phi_str id = phi_json_str(phi_json_get(head, "id"), "");
+    return id.len == 0 || phi__about_set_id(thread, id) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out) {
+    phi_str id;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    id = phi__info_id(thread);
+    if (id.len == 0) return PHI_NO_MEMORY;
+    *out = phi__about_info(thread);
+    out->id = id;
+    out->made_ms = thread->log.made_ms;
+    out->changed_ms = thread->log.changed_ms;
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
+    phi_thread_info info;
+    phi_str text = phi_str_of(title);
+    if (thread == NULL || !phi__id_fits(text)) return PHI_BAD_ARG;
+    info = phi__about_info(thread);
+    if (phi_str_equal(info.title, text)) return PHI_OK;
+    info.title = text;
+    return phi__about_set(thread, &info);
+}
+
+static phi_status phi__info_is_object(const phi_thread *thread, phi_str json) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    if (json.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
+    phi_arena_free(&scratch);
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+}
+
+PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
+    phi_thread_info info;
+    phi_status status;
+    if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
+    status = phi__info_is_object(thread, json);
+    if (status != PHI_OK) return status;
+    info = phi__about_info(thread);
+    if (phi_str_equal(info.metadata, json)) return PHI_OK;
+    info.metadata = json;
+    return phi__about_set(thread, &info);
+}
+
+PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out) {
+    phi_status status;
+    uint64_t i;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    for (i = seq < thread->log.count ? seq + 1 : thread->log.count; i > thread->log.base; i--) {
+        const phi__entry *entry = phi__thread_at(thread, i - 1);
+        if (entry->kind != PHI_ENTRY_LOOP_START || entry->of.loop == NULL ||
+            !entry->of.loop->has_system_prompt)
+            continue;
+        *out = entry->of.loop->system_prompt;
+        return PHI_OK;
+    }
+    return PHI_NOT_FOUND;
+}
+
+/* ---- src/persist/introspect.c ---- */
+
+/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
+
+
+static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
+
+static bool phi__introspect_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+/* ---- calls without a result ---- */
+
+/* A result that stands further on, while the view is walked from its end. */
+typedef struct phi__introspect_id {
+    phi_str id;
+    bool used, waits; /* waits: no call was met that it answers */
+} phi__introspect_id;
+
+typedef struct phi__introspect_walk {
+    phi__introspect_id *ids; /* an open table, half empty */
+    size_t cap;
+    phi__open_call *calls;
+    size_t count, all;
+} phi__introspect_walk;
+
+static phi__introspect_id *phi__introspect_place(const phi__introspect_walk *walk, phi_str id) {
+    size_t at = (size_t)phi__hash(id, 0) & (walk->cap - 1);
+    while (walk->ids[at].used && !phi_str_equal(walk->ids[at].id, id))
+        at = (at + 1) & (walk->cap - 1);
+    return &walk->ids[at];
+}
+
+static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_item *item) {
+    size_t i;
+    for (i = item->message->content_count; i > 0; i--) {
+        const phi_content *c = &item->message->content[i - 1];
+        phi__introspect_id *place;
+        if (!phi__introspect_is_call(c)) continue;
+        place = phi__introspect_place(walk, c->id);
+        if (!place->waits) {
+            walk->calls[walk->count].seq = item->from;
+            walk->calls[walk->count++].block = i - 1;
+        }
+        place->waits = false;
+    }
+}
+
+static void phi__introspect_result(phi__introspect_walk *walk, const phi_message *m) {
+    phi__introspect_id *place = phi__introspect_place(walk, m->tool_call_id);
+    place->id = m->tool_call_id;
+    place->used = place->waits = true;
+}
+
+static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item *items,
+                                 size_t count, phi_arena *arena) {
+    size_t results = 0, i, j;
+    memset(walk, 0, sizeof *walk);
+    for (i = 0; i < count; i++) {
+        const phi_message *m = items[i].message;
+        results += m->role == PHI_ROLE_TOOL_RESULT;
+        for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+            walk->all += phi__introspect_is_call(&m->content[j]);
+    }
+    for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
+    walk->ids =
+        (phi__introspect_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
+    walk->calls =
+        (phi__open_call *)phi_arena_alloc(arena, phi__mul(walk->all, sizeof *walk->calls));
+    return walk->ids != NULL && walk->calls != NULL;
+}
+
+/* A result answers the nearest call of its id before it. */
+PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
+                                  phi__open_calls *out) {
+    phi__introspect_walk walk;
+    size_t i;
+    if (!phi__introspect_room(&walk, items, count, arena)) return false;
+    for (i = count; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role == PHI_ROLE_TOOL_RESULT) phi__introspect_result(&walk, m);
+        if (m->role == PHI_ROLE_ASSISTANT) phi__introspect_answer(&walk, &items[i - 1]);
+    }
+    out->calls = walk.calls;
+    out->count = walk.count;
+    out->all = walk.all;
+    return true;
+}
+
+/* ---- figures ---- */
+
+static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *item) {
+    const phi_message *m = item->message;
+    size_t i;
+    out->user += m->role == PHI_ROLE_USER;
+    out->answers += m->role == PHI_ROLE_ASSISTANT;
+    out->results += m->role == PHI_ROLE_TOOL_RESULT;
+    out->extensions += m->role == PHI_ROLE_EXTENSION;
+    out->made += (item->flags & PHI_ITEM_SYNTHETIC) != 0;
+    out->summaries += (item->flags & PHI_ITEM_SUMMARY) != 0;
+    out->tokens += item->tokens;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
+}
+
+PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
+                                         const phi__open_calls *open) {
+    phi_lane_figures out;
+    size_t i;
+    memset(&out, 0, sizeof out);
+    out.messages = count;
+    out.calls = open->all;
+    out.open_calls = open->count;
+    for (i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
+    return out;
+}
+
+/* ---- the last one ---- */
+
+/* The newest of a role, and with text where that is wanted; NULL: none. */
+static const phi_view_item *phi__introspect_newest(const phi_view_item *items, size_t count,
+                                                   phi_role role, bool with_text) {
+    size_t i, j;
+    for (i = count; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role != role) continue;
+        if (!with_text) return &items[i - 1];
+        for (j = 0; j < m->content_count; j++)
+            if (m->content[j].kind == PHI_CONTENT_TEXT && m->content[j].text.len > 0)
+                return &items[i - 1];
+    }
+    return NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
+                                      phi_lane_figures *out) {
+    phi_arena scratch;
+    phi__open_calls open;
+    const phi_view_item *items;
+    size_t count;
+    phi_status status;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, upto, &scratch, &items, &count);
+    if (status == PHI_OK && !phi__open_calls_find(items, count, &scratch, &open))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = phi__figures_of(items, count, &open);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
+                                   phi_view_item *out) {
+    phi_arena scratch;
+    const phi_view_item *items, *found = NULL;
+    size_t count;
+    phi_status status;
+    if (thread == NULL || out == NULL || role < PHI_ROLE_USER || role > PHI_ROLE_EXTENSION)
+        return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
+    if (status == PHI_OK) found = phi__introspect_newest(items, count, role, false);
+    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
+    if (status == PHI_OK) *out = *found;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
+                                        phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    const phi_view_item *items, *found = NULL;
+    size_t count;
+    phi_str text = phi__str("", 0);
+    bool failed = false;
+    phi_status status;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
+    if (status == PHI_OK) found = phi__introspect_newest(items, count, PHI_ROLE_ASSISTANT, true);
+    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
+    if (status == PHI_OK) text = phi_message_text(found->message, "", arena, &failed);
+    if (failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = text;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- src/persist/journal.c ---- */
+
+/* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
+
+
+#include <stdio.h>
+
+static void phi__journal_words(char *words, size_t size, const char *text) {
+    if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
+}
+
+/* A store that says nothing has its status speak. */
+static void phi__journal_explain(char *words, size_t size, phi_status status) {
+    if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
+        (void)snprintf(words, size, "%s", phi_status_text(status));
+}
+
+PHI__FN bool phi__journal_id_fits(const char *id) {
+    size_t n = 0;
+    if (id == NULL || id[0] == '.') return false;
+    for (; id[n] != '\0' && n <= 128; n++)
+        if (!((id[n] >= '0' && id[n] <= '9') || (id[n] >= 'a' && id[n] <= 'z') ||
+              (id[n] >= 'A' && id[n] <= 'Z') || id[n] == '.' || id[n] == '_' || id[n] == '-'))
+            return false;
+    return n >= 1 && n <= 128;
+}
+
+/* ---- which are to be looked at ---- */
+
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
+    phi__dirty *dirty = phi__dirty_next(grown, why);
+    return dirty != NULL ? PHI__OWNER(dirty, phi__journal, dirty) : NULL;
+}
+
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
+    phi__dirty_add(thread->log.grown, thread->log.dirty, why);
+}
+
+/* ---- writing ---- */
+
+/* Less where memory is short: then a part of the limit must do. */
+static size_t phi__journal_batch_bytes(const phi_thread *thread) {
+    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
+}
+
+/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
+   none for it, and gets some only once it is written. */
+static phi_memory *phi__journal_memory(const phi_thread *thread) {
+    return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
+}
+
+/* The texts of the next entries one behind the other, and how long each is. */
+static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
+    size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
+    phi_arena scratch;
+    phi_arena_init(&scratch, phi__journal_memory(thread), 0);
+    while (n < PHI__JOURNAL_BATCH && from + n < thread->log.count && !text->failed &&
+           text->len < most) {
+        size_t before = text->len;
+        phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
+        if (n > 0 && text->len > most) {
+            text->len = before;
+            break;
+        }
+        lens[n++] = text->len - before;
+    }
+    phi_arena_free(&scratch);
+    return n;
+}
+
+typedef struct phi__journal_match {
+    phi_thread *thread;
+    phi_arena scratch;
+    phi__buf text;
+} phi__journal_match;
+
+static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
+    phi__journal_match *match = (phi__journal_match *)ctx;
+    phi_thread *thread = match->thread;
+    seq += thread->log.base;
+    if (seq != thread->journal->stored || seq >= thread->log.count) return PHI_STALE;
+    phi__buf_clear(&match->text);
+    phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
+    if (match->text.failed) return PHI_NO_MEMORY;
+    if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
+    thread->journal->stored++;
+    return PHI_OK;
+}
+
+/* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
+static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
+    phi__journal *journal = thread->journal;
+    uint64_t before = journal->stored;
+    phi__journal_match match;
+    phi_status status;
+    match.thread = thread;
+    phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
+    phi__buf_init(&match.text, phi__journal_memory(thread));
+    status = journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
+                                 phi__journal_same, &match, NULL, words, words_size);
+    phi__buf_free(&match.text);
+    phi_arena_free(&match.scratch);
+    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
+    return status;
+}
+
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
+    phi__journal *journal = thread->journal;
+    size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
+    phi_str entries[PHI__JOURNAL_BATCH];
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf text;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (journal == NULL || journal->stored == thread->log.count) return PHI_OK;
+    phi__buf_init(&text, phi__journal_memory(thread));
+    n = phi__journal_texts(thread, &text, lens);
+    if (!text.failed) {
+        for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
+        status = journal->store.append(journal->store.user_data, journal->id,
+                                       journal->stored - thread->log.base, entries, n, words,
+                                       words_size);
+    }
+    phi__buf_free(&text);
+    if (status == PHI_OK) journal->stored += n;
+    if (status == PHI_STALE) status = phi__journal_catch_up(thread, words, words_size);
+    phi__journal_explain(words, words_size, status);
+    return status;
+}
+
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
+    phi_status status = PHI_OK;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    while (status == PHI_OK && thread->journal != NULL &&
+           thread->journal->stored < thread->log.count)
+        status = phi__journal_batch(thread, words, words_size);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct phi__journal_load {
+    phi__entry_reader reader;
+    bool was_empty;
+    char words[PHI__ENTRY_WORDS + 32];
+} phi__journal_load;
+
+static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__journal_load *load = (phi__journal_load *)ctx;
+    phi_status status;
+    if (!load->was_empty) {
+        (void)snprintf(load->words, sizeof load->words,
+                       "the thread and the store both have entries");
+        return PHI_MISUSE;
+    }
+    status = phi__entry_read(&load->reader, entry);
+    if (status == PHI_PARSE)
+        (void)snprintf(load->words, sizeof load->words, "entry %llu: %s", (unsigned long long)seq,
+                       load->reader.words);
+    return status;
+}
+
+static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
+                                    size_t words_size) {
+    phi__journal *journal = thread->journal;
+    phi__journal_load load;
+    phi_status status;
+    memset(&load, 0, sizeof load);
+    load.was_empty = thread->log.count == 0;
+    if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
+    phi__entry_reader_init(&load.reader, thread);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
+                                 torn, words, words_size);
+    phi__entry_reader_free(&load.reader);
+    if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
+    phi__load_drop(thread);
+    if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
+    if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
+    if (!load.was_empty) return status;
+    thread->restored = thread->log.count > 0;
+    if (status == PHI_OK) journal->stored = thread->log.count;
+    return status;
+}
+
+/* ---- beginning and end ---- */
+
+static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
+    phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
+    if (journal == NULL) return NULL;
+    journal->store = *store;
+    journal->thread = thread;
+    journal->stored = thread->log.base; /* what is forgotten is in no store */
+    journal->id_len = strlen(id);
+    journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
+    if (journal->id == NULL) {
+        phi__free(thread->log.memory, journal, sizeof *journal);
+        return NULL;
+    }
+    memcpy(journal->id, id, journal->id_len);
+    return journal;
+}
+
+static void phi__journal_free(phi_thread *thread) {
+    phi__journal *journal = thread->journal;
+    thread->journal = NULL;
+    thread->log.dirty = NULL;
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
+    if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
+    phi__free(thread->log.memory, journal, sizeof *journal);
+}
+
+static void phi__journal_unlock(const phi__journal *journal) {
+    if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
+}
+
+PHI__FN void phi__journal_close(phi_thread *thread) {
+    if (thread->journal == NULL) return;
+    phi__journal_unlock(thread->journal);
+    phi__journal_free(thread);
+}
+
+static phi_status phi__journal_check(const phi_thread *thread, const phi_store *store,
+                                     const char *id, char *words, size_t words_size) {
+    if (store == NULL || store->append == NULL || store->read == NULL) {
+        phi__journal_words(words, words_size, "store: append or read is missing");
+        return PHI_BAD_ARG;
+    }
+    if (!phi__journal_id_fits(id)) {
+        phi__journal_words(words, words_size,
+                           "thread id: expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in front");
+        return PHI_BAD_ARG;
+    }
+    if (thread->journal == NULL) return PHI_OK;
+    phi__journal_words(words, words_size, "the thread is attached already");
+    return PHI_MISUSE;
+}
+
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    bool empty = thread->log.count == 0;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (torn != NULL) *torn = 0;
+    status = phi__journal_check(thread, store, id, words, words_size);
+    if (status != PHI_OK) return status;
+    thread->journal = phi__journal_new(thread, store, id);
+    if (thread->journal == NULL) {
+        phi__journal_explain(words, words_size, PHI_NO_MEMORY);
+        return PHI_NO_MEMORY;
+    }
+    thread->log.dirty = &thread->journal->dirty;
+    if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
+    if (status != PHI_OK) {
+        phi__journal_explain(words, words_size, status);
+        phi__journal_free(thread); /* it was not locked */
+        return status;
+    }
+    status = phi__journal_fill(thread, torn, words, words_size);
+    if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
+    phi__journal_explain(words, words_size, status);
+    if (status == PHI_OK) {
+        phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
+        if (thread->log.left) phi__thread_left(thread);
+        return PHI_OK;
+    }
+    phi__journal_close(thread);
+    if (empty) phi__thread_destroy(thread);
+    return status;
+}
+
+PHI__FN void phi__thread_free(phi_thread *thread) {
+    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
+    phi__journal_close(thread);
+    phi__thread_destroy(thread);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    return phi__journal_open(thread, store, id, torn, words, words_size);
+}
+
+PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) {
+        phi__journal_words(words, words_size, "the thread is in no store");
+        return PHI_MISUSE;
+    }
+    return phi__journal_sync(thread, words, words_size);
+}
+
+PHI_API phi_status phi_thread_detach(phi_thread *thread) {
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) return PHI_OK;
+    status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    status = phi__journal_sync(thread, NULL, 0);
+    phi__journal_unlock(thread->journal);
+    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
+    thread->journal->id = NULL; /* the thread has it */
+    phi__journal_free(thread);
+    return status;
+}
+
+PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
+    return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
+}
+
+/* ---- src/persist/recall.c ---- */
+
+/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in memory moves. */
+
+
+typedef struct phi__recalling {
+    phi__entry_reader reader;
+    uint64_t end;
+} phi__recalling;
+
+static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__recalling *recalling = (phi__recalling *)ctx;
+    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
+}
+
+/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
+    size_t i;
+    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+        const phi__entry *ours = thread->log.entries[i];
+        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
+        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
+            ours->ordinal != theirs->ordinal)
+            return false;
+    }
+    return true;
+}
+
+/* The log as the store has it. */
+static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
+    const phi__journal *journal = thread->journal;
+    phi__recalling recalling;
+    phi_status status;
+    phi__thread_init(whole, thread->log.memory, thread->log.io);
+    if (!phi__log_open(&whole->log)) return PHI_NO_MEMORY; /* a segment that can be handed over */
+    recalling.end = journal->stored - thread->log.base;
+    status = phi__load_begin(whole);
+    if (status != PHI_OK) return status;
+    phi__entry_reader_init(&recalling.reader, whole);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
+                                 &recalling, NULL, NULL, 0);
+    phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK) status = phi__load_end(whole);
+    if (status == PHI_OK &&
+        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
+         !phi__recall_fits(thread, whole)))
+        status = PHI_PARSE;
+    return status;
+}
+
+/* What is in memory stays as it is; what is away comes from the other. */
+static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
+    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
+    for (i = 0; list != NULL && i < n; i++)
+        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
+                      ? thread->log.entries[at++]
+                      : whole->log.entries[i];
+    return list;
+}
+
+/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+static void phi__recall_revoked(phi_thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+/* Behind the current one, which stays that. */
+static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
+    phi__segment **end = &thread->log.segments;
+    while (*end != NULL) end = &(*end)->older;
+    *end = whole->log.segments;
+    whole->log.segments = NULL;
+}
+
+static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
+    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->log.held, cap = thread->log.cap;
+    bool done;
+    if (list == NULL) return false;
+    thread->log.entries = list;
+    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
+    if (!done) {
+        thread->log.entries = before;
+        thread->log.held = held;
+        thread->log.cap = cap;
+        (void)phi__thread_index_ops(thread);
+        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
+        return false;
+    }
+    phi__free(thread->log.memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    phi__recall_revoked(thread);
+    phi__thread_roll_back_again(thread);
+    phi__recall_segments(thread, whole);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
+    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
+    phi_status status;
+    if (phi__thread_whole(thread)) return PHI_OK;
+    status = phi__recall_read(thread, &whole);
+    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    phi__thread_destroy(&whole);
+    return status;
+}
+
+PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
+    bool kept =
+        lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
+    return kept ? PHI_OK : phi__thread_recall(thread);
+}
+
+PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end) {
+    return phi__runs_end_folds(thread, end) ? phi__thread_recall(thread) : PHI_OK;
+}
+
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
+                                            phi_status *status) {
+    *status = PHI_OK;
+    if (i >= thread->messages.count) return NULL;
+    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
+    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
+}
+
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
+    phi_status status = PHI_OK;
+    size_t i;
+    *had = phi__thread_has_loop(thread, loop_id);
+    if (*had || !thread->loops.away) return PHI_OK;
+    status = phi__thread_recall(thread);
+    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
+    return status;
+}
+
+/* ---- src/persist/thread_text.c ---- */
+
+/* thread_text.c - a thread as text: a header line, and an entry a line. */
+
+
+#include <stdio.h>
+
+static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
+    if (words != NULL && size > 0)
+        (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
+}
+
+/* The next line, without its end. False: there is none. */
+static bool phi__text_line(phi_str *rest, phi_str *line) {
+    const char *end;
+    if (rest->len == 0) return false;
+    end = (const char *)memchr(rest->at, '\n', rest->len);
+    *line = phi__str(rest->at, end != NULL ? (size_t)(end - rest->at) : rest->len);
+    rest->at += line->len + (end != NULL ? 1u : 0u);
+    rest->len -= line->len + (end != NULL ? 1u : 0u);
+    return true;
+}
+
+/* Keys that are not known are of later versions, and are ignored. */
+static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
+    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
+        return phi__info_get_head(reader->thread, root);
+    (void)snprintf(reader->words, sizeof reader->words,
+                   "expected the header of a thread, {\"phi_thread\":1}");
+    return PHI_PARSE;
+}
+
+static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
+    return status == PHI_NO_MEMORY ? status
+                                   : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
+}
+
+/* What was read is whole, or nothing of it stays. */
+static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
+                                char *words, size_t words_size) {
+    phi_thread *log = reader->thread;
+    if (status == PHI_OK) status = phi__load_end(log);
+    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
+    phi__entry_reader_free(reader);
+    log->restored = log->log.count > 0;
+    if (status == PHI_OK) return status;
+    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__thread_destroy(log);
+    return status;
+}
+
+PHI__FN phi_status phi__thread_from_array(phi_thread *log, const phi_json *lines, char *words,
+                                          size_t words_size) {
+    phi_json_iter it = phi_json_each(lines);
+    phi__entry_reader reader;
+    const phi_json *line;
+    uint64_t number = 1;
+    phi_status status;
+    phi__entry_reader_init(&reader, log);
+    status = phi__text_is_header(&reader, phi_json_next(&it));
+    if (status == PHI_OK) status = phi__load_begin(log);
+    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
+        number++;
+        status = phi__entry_read_node(&reader, line);
+    }
+    return phi__text_end(&reader, status, number, words, words_size);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    phi__buf text;
+    phi_status status;
+    size_t i;
+    bool done;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    phi__buf_init(&text, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_text(&text, "{\"phi_thread\":1");
+    phi__info_put_head(&text, thread);
+    phi__buf_text(&text, "}\n");
+    for (i = 0; i < thread->log.held && !text.failed; i++) {
+        phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
+        phi__buf_char(&text, '\n');
+    }
+    phi_arena_free(&scratch);
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
+                                        size_t words_size) {
+    phi__entry_reader reader;
+    phi_str line = {"", 0};
+    uint64_t number = 1;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
+    phi__entry_reader_init(&reader, thread);
+    (void)phi__text_line(&json, &line);
+    status = phi__text_header(&reader, line);
+    if (status == PHI_OK) status = phi__load_begin(thread);
+    while (status == PHI_OK && phi__text_line(&json, &line)) {
+        number++;
+        status = phi__entry_read(&reader, line);
+    }
+    return phi__text_end(&reader, status, number, words, words_size);
+}
+
+/* ---- src/persist/views.c ---- */
+
+/* views.c - the thread as a host reads it: entries, views, forks. */
+
+
+/* ---- entries ---- */
+
+static void phi__view_lane(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
+    const phi__lane *lane = thread->lanes.at != NULL ? &thread->lanes.at[entry->lane] : NULL;
+    if (entry->kind != PHI_ENTRY_LANE || lane == NULL || lane->parent == PHI__LANE_NONE) return;
+    out->parent_lane = phi__thread_lane_name(thread, lane->parent);
+    out->fork_seq = lane->fork_seq;
+}
+
+static void phi__view_detail(const phi__entry *entry, phi_entry *out) {
+    if (entry->kind == PHI_ENTRY_LOOP_START) out->loop = entry->of.loop;
+    if (entry->kind == PHI_ENTRY_LOOP_END) out->failure = entry->of.failure;
+    if (entry->kind == PHI_ENTRY_REWRITE) out->rewrite = &entry->of.op->rewrite;
+    if (entry->kind == PHI_ENTRY_SPAWN) {
+        const phi__child_run *spawn = entry->of.spawn;
+        out->tool_call_id = spawn->tool_call_id;
+        out->child_session_id = spawn->session_id;
+        out->child_loop_id = spawn->loop_id;
+    }
+    if (entry->kind == PHI_ENTRY_FORGOTTEN) out->forgotten = entry->of.forgotten;
+    if (entry->kind == PHI_ENTRY_NOTE) {
+        out->note_kind = entry->of.note->kind;
+        out->note = entry->of.note->json;
+    }
+}
+
+PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out) {
+    memset(out, 0, sizeof *out);
+    out->seq = entry->seq;
+    out->at_ms = entry->at_ms;
+    out->kind = entry->kind;
+    out->flags = entry->flags;
+    out->lane = phi__thread_lane_name(thread, entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane
+                                                                               : entry->lane);
+    out->loop_id = entry->loop_id;
+    out->turn_index = entry->turn_index;
+    out->message = entry->message;
+    out->trigger = entry->trigger;
+    out->status = entry->status;
+    out->keep = entry->keep;
+    out->usage = entry->usage;
+    phi__view_lane(thread, entry, out);
+    phi__view_detail(entry, out);
+}
+
+PHI_API uint64_t phi_thread_count(const phi_thread *thread) {
+    return thread != NULL ? (thread)->log.count : 0;
+}
+
+PHI_API uint64_t phi_thread_first(const phi_thread *thread) {
+    return thread != NULL ? (thread)->log.base : 0;
+}
+
+PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out) {
+    phi_status status = PHI_OK;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    if (seq >= thread->log.count || seq < thread->log.base) return PHI_NOT_FOUND;
+    if (phi__thread_at(thread, seq) == NULL) status = phi__thread_recall(thread);
+    if (status == PHI_OK) phi__thread_show(thread, phi__thread_at(thread, seq), out);
+    return status;
+}
+
+/* Whether all of these are in memory. */
+static bool phi__view_holds(const phi_thread *thread, uint64_t from, uint64_t to) {
+    if (phi__thread_whole(thread)) return true;
+    while (from < to && phi__thread_at(thread, from) != NULL) from++;
+    return from == to;
+}
+
+PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
+                                    phi_arena *arena, const phi_entry **out, size_t *count) {
+    phi_status status = PHI_OK;
+    phi_entry *list;
+    size_t i, n;
+    if (thread == NULL || arena == NULL || out == NULL || count == NULL || from > to)
+        return PHI_BAD_ARG;
+    if (to > thread->log.count) to = thread->log.count;
+    if (from > to) from = to;
+    if (from < to && from < thread->log.base) return PHI_NOT_FOUND;
+    n = (size_t)(to - from);
+    list = (phi_entry *)phi_arena_alloc(arena, phi__mul(phi__max(n, 1), sizeof *list));
+    if (list == NULL) return PHI_NO_MEMORY;
+    if (!phi__view_holds(thread, from, to)) status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    for (i = 0; i < n; i++) phi__thread_show(thread, phi__thread_at(thread, from + i), &list[i]);
+    *out = list;
+    *count = n;
+    return PHI_OK;
+}
+
+PHI_API phi_usage phi_thread_usage(const phi_thread *thread) {
+    phi_usage none;
+    memset(&none, 0, sizeof none);
+    return thread != NULL ? (thread)->usage : none;
+}
+
+/* ---- views ---- */
+
+static bool phi__view_items(const phi__fold *fold, phi_arena *arena, const phi_view_item **out) {
+    phi_view_item *items =
+        (phi_view_item *)phi_arena_alloc(arena, phi__mul(phi__max(fold->count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < fold->count; i++) {
+        items[i].message = fold->items[i].message;
+        items[i].from = fold->items[i].from;
+        items[i].to = fold->items[i].to;
+        items[i].flags = fold->items[i].flags;
+        items[i].tokens = phi_tokens_of_message(NULL, items[i].message);
+    }
+    *out = items;
+    return true;
+}
+
+PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
+                                   phi_arena *arena, const phi_view_item **out, size_t *count) {
+    phi__fold made;
+    const phi__fold *fold;
+    phi_status status;
+    uint32_t at;
+    bool done;
+    if (thread == NULL || arena == NULL || out == NULL || count == NULL) return PHI_BAD_ARG;
+    at = lane != NULL ? phi__thread_find_lane(thread, phi_str_of(lane)) : thread->lanes.active;
+    if (at == PHI__LANE_NONE) return PHI_NOT_FOUND;
+    status = phi__recall_view(thread, at, upto);
+    if (status == PHI_OK) status = phi__fold_at(thread, at, upto, &made, &fold);
+    if (status != PHI_OK) return status;
+    *count = fold->count;
+    done = phi__view_items(fold, arena, out);
+    phi__fold_free(thread->log.memory, &made);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_str phi_thread_lane(const phi_thread *thread) {
+    return thread != NULL ? phi__thread_lane_name(thread, thread->lanes.active) : phi__str("", 0);
+}
+
+PHI_API size_t phi_thread_lane_count(const phi_thread *thread) {
+    return thread != NULL ? phi__thread_lanes(thread) : 0;
+}
+
+PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
+    return i < phi_thread_lane_count(thread) ? phi__thread_lane_name(thread, (uint32_t)i)
+                                             : phi__str("", 0);
+}
+
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x58355685
+#if PHI__IMP_LOOP != 0x8f7cc954
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x58355685
+#define PHI__IMP_LOOP 0x8f7cc954
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -42376,7 +42394,7 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
 /* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
    and when the host asks for it.
 
-   A view that nears the window is compacted as planned (thread/compact.h), before the request is made. What a provider
+   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
    has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
    they are appended while it goes on. */
 

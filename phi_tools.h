@@ -56,19 +56,22 @@
 #if PHI__PUB_CODECS != 0x63cdc0f0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_THREAD != 0xfc083bfe
+#if PHI__PUB_LOG != 0x638f024a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0xb9fee8c6
+#if PHI__PUB_HISTORY != 0x2355838f
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_PERSIST != 0x0259101a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x80b3aec7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xbd07feb0
+#if PHI__PUB_AGENT != 0x983f9378
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x25990006
+#if PHI__PUB_RECORD != 0x87a07f29
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

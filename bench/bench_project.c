@@ -13,8 +13,8 @@
    thread CPU, the median of the rounds. Prints `name value unit` lines. */
 #include "agent/agent.h"
 #include "loop/provider.h"
-#include "thread/project_in.h"
-#include "thread/persist_in.h"
+#include "history/project_in.h"
+#include "persist/persist_in.h"
 #include "wire/writer.h"
 
 #include <malloc.h>

@@ -16,7 +16,7 @@
 #ifndef PHI_STORE_SQLITE_H
 #define PHI_STORE_SQLITE_H
 
-#ifndef PHI_THREAD_STORE_H
+#ifndef PHI_PERSIST_STORE_H
 #include "phi.h"
 #endif
 

@@ -16,7 +16,7 @@ PHI_SEEDS=$seeds build/asan/tests/loop/test_random
 echo "everything at once, $seeds seeds"
 PHI_SEEDS=$seeds build/asan/tests/loop/test_together
 echo "random threads, $seeds seeds"
-PHI_SEEDS=$seeds build/asan/tests/thread/test_thread_props
+PHI_SEEDS=$seeds build/asan/tests/history/test_thread_props
 echo "logs that leave memory and those that do not, $((seeds / 10)) seeds"
 PHI_SEEDS=$((seeds / 10)) build/asan/tests/agent/test_twins
 echo "random logs as sessions, $seeds seeds"

@@ -11,10 +11,10 @@
 #include "loop/provider.h"
 #include "loop/run.h"
 #include "loop/tool.h"
-#include "thread/compact.h"
-#include "thread/policy.h"
-#include "thread/store.h"
-#include "thread/thread.h"
+#include "history/compact.h"
+#include "history/policy.h"
+#include "persist/store.h"
+#include "log/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -192,9 +192,9 @@ PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena,
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
-   active lane (thread/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
+   active lane (log/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
    them, what it has made is not. An agent that has forgotten (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (thread/store.h), and NULL where
+   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (persist/store.h), and NULL where
    it cannot be read back: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);

@@ -2,7 +2,7 @@
    What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
-#include "thread/compact_in.h"
+#include "history/compact_in.h"
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */

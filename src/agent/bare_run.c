@@ -5,8 +5,8 @@
 #include "agent/bare_run.h"
 
 #include "agent/agent_in.h"
-#include "thread/about_in.h"
-#include "thread/info_in.h"
+#include "history/about_in.h"
+#include "persist/info_in.h"
 
 /* A thread of a host's, and what an agent's own does not need. */
 struct phi__lent {

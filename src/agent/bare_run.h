@@ -6,7 +6,7 @@
 #define PHI_AGENT_BARE_RUN_H
 
 #include "agent/agent.h"
-#include "thread/thread.h"
+#include "log/thread.h"
 
 #ifdef __cplusplus
 extern "C" {

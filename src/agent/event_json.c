@@ -9,7 +9,7 @@
 #include "io/secret_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
-#include "thread/step_in.h"
+#include "history/step_in.h"
 
 /* ---- words ---- */
 

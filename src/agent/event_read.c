@@ -9,7 +9,7 @@
 #include "base/date_in.h"
 #include "base/utf8_in.h"
 #include "model/message_in.h"
-#include "thread/step_in.h"
+#include "history/step_in.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #include "agent/agent_in.h"
 #include "loop/freeze_in.h"
 #include "model/message_in.h"
-#include "thread/entry_in.h"
-#include "thread/store.h"
+#include "persist/entry_in.h"
+#include "persist/store.h"
 
 #ifndef PHI_NO_SNAPSHOT
 

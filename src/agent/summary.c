@@ -6,7 +6,7 @@
 
 #include "agent/agent_in.h"
 #include "base/utf8_in.h"
-#include "thread/compact_in.h"
+#include "history/compact_in.h"
 
 enum {
     PHI__SUMMARY_TOKENS = 2000,

@@ -1,11 +1,11 @@
 /* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
    and when the host asks for it.
 
-   A view that nears the window is compacted as planned (thread/compact.h), before the request is made. What a provider
+   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
    has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
    they are appended while it goes on. */
 #include "loop/loop_in.h"
-#include "thread/compact_in.h"
+#include "history/compact_in.h"
 
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */

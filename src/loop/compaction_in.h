@@ -5,7 +5,7 @@
 
 #include "loop/types_in.h"
 #include "model/failure.h"
-#include "thread/compact.h"
+#include "history/compact.h"
 
 struct phi__compacted;
 

@@ -2,7 +2,7 @@
 #include "loop/compactor.h"
 
 #include "loop/loop_in.h"
-#include "thread/compact_in.h"
+#include "history/compact_in.h"
 
 typedef struct phi__compactor_job {
     phi_arena arena; /* of what the host was given */

@@ -6,7 +6,7 @@
 #define PHI_LOOP_COMPACTOR_H
 
 #include "model/event.h"
-#include "thread/compact.h"
+#include "history/compact.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,8 +6,8 @@
 #include "loop/run.h"
 #include "loop/tool.h"
 #include "loop/types_in.h"
-#include "thread/policy.h"
-#include "thread/thread_in.h"
+#include "history/policy.h"
+#include "history/thread_in.h"
 
 /* What a run is of its log. */
 typedef struct phi__said {

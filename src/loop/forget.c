@@ -8,7 +8,7 @@
    also after a run that took all it could get. A run that ends without memory is followed by one that begins with half the
    log, and so on. */
 #include "loop/loop_in.h"
-#include "thread/about_in.h"
+#include "history/about_in.h"
 
 #include <stdio.h>
 

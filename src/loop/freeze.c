@@ -5,7 +5,7 @@
 #include "loop/freeze_in.h"
 
 #include "model/message_in.h"
-#include "thread/entry_in.h"
+#include "persist/entry_in.h"
 
 #ifndef PHI_NO_SNAPSHOT
 

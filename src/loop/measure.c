@@ -3,7 +3,7 @@
    What a provider said of the last answer is exact as long as the list was only added to since. */
 #include "loop/loop_in.h"
 #include "model/tokens.h"
-#include "thread/tracker.h"
+#include "history/tracker.h"
 
 PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent) {
     return agent->sight != NULL ? &agent->sight->counter : NULL;

@@ -5,7 +5,7 @@
    these notes, too: a log does not depend on where it is kept. */
 #include "loop/freeze_in.h"
 
-#include "thread/entry_in.h"
+#include "persist/entry_in.h"
 
 /* ---- as JSON ---- */
 

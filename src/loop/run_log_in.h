@@ -5,7 +5,7 @@
 
 #include "loop/input.h"
 #include "loop/types_in.h"
-#include "thread/thread_in.h"
+#include "history/thread_in.h"
 
 /* The time, and which run and turn it is of. */
 PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);

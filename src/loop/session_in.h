@@ -7,7 +7,7 @@
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
-#include "thread/persist_in.h"
+#include "persist/persist_in.h"
 
 /* One segment's count. */
 typedef struct phi__session_count {

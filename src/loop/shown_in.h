@@ -3,7 +3,7 @@
 #define PHI_LOOP_SHOWN_IN_H
 
 #include "loop/types_in.h"
-#include "thread/project_in.h"
+#include "history/project_in.h"
 #include "wire/codec_in.h"
 
 typedef struct phi__shown {

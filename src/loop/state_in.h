@@ -46,9 +46,9 @@
 #include "loop/turns_in.h"
 #include "loop/types_in.h"
 #include "text/json_fields_in.h"
-#include "thread/compact.h"
-#include "thread/project_in.h"
-#include "thread/persist_in.h"
+#include "history/compact.h"
+#include "history/project_in.h"
+#include "persist/persist_in.h"
 #include "wire/reader_in.h"
 #include "codecs/translate.h"
 

@@ -9,7 +9,7 @@
 #define PHI_LOOP_TOOL_H
 
 #include "model/event.h"
-#include "thread/revert.h"
+#include "history/revert.h"
 
 #ifdef __cplusplus
 extern "C" {

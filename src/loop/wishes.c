@@ -3,8 +3,8 @@
    Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
    revert comes first, so that a prune does not count what is gone. */
 #include "loop/freeze_in.h"
-#include "thread/prune.h"
-#include "thread/step_in.h"
+#include "history/prune.h"
+#include "history/step_in.h"
 
 #include <stdio.h>
 

@@ -14,7 +14,7 @@
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
 
-#include "thread/store.h"
+#include "persist/store.h"
 
 #ifdef __cplusplus
 extern "C" {

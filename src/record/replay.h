@@ -24,7 +24,7 @@
 #define PHI_RECORD_REPLAY_H
 
 #include "agent/runtime.h"
-#include "thread/thread.h"
+#include "log/thread.h"
 
 #ifndef PHI_NO_TAPE
 

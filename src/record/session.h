@@ -11,7 +11,7 @@
 #define PHI_RECORD_SESSION_H
 
 #include "model/event.h"
-#include "thread/store.h"
+#include "persist/store.h"
 
 #ifndef PHI_NO_SESSIONS
 

@@ -4,8 +4,8 @@
    a list, which is counted first and filled then. */
 #include "record/session_context_in.h"
 
-#include "thread/compact_in.h"
-#include "thread/persist_in.h"
+#include "history/compact_in.h"
+#include "persist/persist_in.h"
 
 #ifndef PHI_NO_SESSIONS
 

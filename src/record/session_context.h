@@ -12,7 +12,7 @@
 #define PHI_RECORD_SESSION_CONTEXT_H
 
 #include "record/session.h"
-#include "thread/compact.h"
+#include "history/compact.h"
 
 #ifndef PHI_NO_SESSIONS
 
@@ -59,7 +59,7 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 /* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place of one it has; earlier
    ones a keep_compacted of all their turns, where they have none. Messages stay as they are.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not among them, with long
-   results cut. keep_compacted: what is between, as one summary (thread/compact.h) behind the focus message, or as it is
+   results cut. keep_compacted: what is between, as one summary (history/compact.h) behind the focus message, or as it is
    where that would not be smaller; where nothing is between, it is not there. No section parts a call from its result.
    at_ms: when. *made, where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
    changed. */

@@ -6,7 +6,7 @@
    on the way, come before them as a beginning and an end, so that their ids are not given again. */
 #include "record/session_context_in.h"
 
-#include "thread/persist_in.h"
+#include "persist/persist_in.h"
 #include "wire/hash_in.h"
 
 #ifndef PHI_NO_SESSIONS

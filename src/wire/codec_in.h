@@ -31,8 +31,8 @@ typedef struct phi__item {
     phi_arena *arena;         /* where kept pieces go */
     uint64_t origin;          /* phi__origin_of an assistant message; 0: not known */
     uint64_t from, to;        /* the entries of a thread that it stands for */
-    uint32_t flags;           /* thread/thread.h: PHI_ITEM_ bits */
-    uint32_t summary;         /* thread/project_in.h: the newest one up to here */
+    uint32_t flags;           /* log/thread.h: PHI_ITEM_ bits */
+    uint32_t summary;         /* history/project_in.h: the newest one up to here */
 } phi__item;
 
 struct phi__adapted;

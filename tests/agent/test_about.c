@@ -5,7 +5,7 @@
 
 #include "agent/bare_run.h"
 #include "agent/snapshot.h"
-#include "thread/introspect.h"
+#include "persist/introspect.h"
 
 static phi_thread_info info_of(phi_thread *thread) {
     phi_thread_info info = PHI_ZERO;

@@ -5,7 +5,7 @@
 #include "agent/bare_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
-#include "thread/introspect.h"
+#include "persist/introspect.h"
 
 static char *long_text(size_t bytes) {
     char *text = (char *)malloc(bytes + 1);

@@ -5,7 +5,7 @@
 #include "agent/snapshot.h"
 #include "record/session.h"
 #include "support/store_mem.h"
-#include "thread/revert.h"
+#include "history/revert.h"
 
 enum { WINDOW = 8000, TURNS = 30 };
 

@@ -7,8 +7,8 @@
 #include "agent/summary.h"
 #include "persist/file_store.h"
 #include "support/store_mem.h"
-#include "thread/prune.h"
-#include "thread/revert.h"
+#include "history/prune.h"
+#include "history/revert.h"
 #include "tools/context_tools.h"
 
 enum { SEEDS = 60, ACTIONS = 45, TWINS = 3, TOOLS = 5, LANES = 6, PATIENCE = 3000 };

@@ -3,7 +3,7 @@
    left. */
 #include "record/recorder.h"
 #include "record/session_context.h"
-#include "thread/persist_in.h"
+#include "persist/persist_in.h"
 
 #include <stdlib.h>
 #include <string.h>

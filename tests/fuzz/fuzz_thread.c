@@ -1,7 +1,7 @@
 /* fuzz_thread.c - a thread out of any bytes: what is read is written, and that text is read as the same thread,
    which is written the same; never a crash, never a byte left. */
-#include "thread/store.h"
-#include "thread/persist_in.h"
+#include "persist/store.h"
+#include "persist/persist_in.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "support/heard.h"
 
 #include "agent/snapshot.h"
-#include "thread/thread.h"
+#include "log/thread.h"
 
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\","                           \

@@ -2,7 +2,7 @@
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
-#include "thread/introspect.h"
+#include "persist/introspect.h"
 
 static store_mem *store;
 

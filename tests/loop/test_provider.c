@@ -3,7 +3,7 @@
 
 #include "agent/agent.h"
 #include "agent/bare_run.h"
-#include "thread/store.h"
+#include "persist/store.h"
 #include "support/rig.h"
 
 /* A model that says a word a poll; what it does is scripted in its fields. */

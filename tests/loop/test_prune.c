@@ -2,7 +2,7 @@
 #include "support/rig.h"
 
 #include "agent/snapshot.h"
-#include "thread/prune.h"
+#include "history/prune.h"
 #include "tools/context_tools.h"
 
 typedef struct world {

@@ -10,7 +10,7 @@
 
 #include "base/arena_in.h"
 #include "support/test.h"
-#include "thread/store.h"
+#include "persist/store.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 /* test_crash.c - threads of the file store when the process dies, the disk is full, or the file is cut. */
 #include "persist/file_store.h"
 #include "persist/failing_disk.h"
-#include "thread/store.h"
+#include "persist/store.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #define STORE_SHARED 1
 #include "persist/conformance.h"
 
-#include "thread/persist_in.h"
+#include "persist/persist_in.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

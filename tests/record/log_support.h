@@ -4,8 +4,8 @@
 #define PHI_TESTS_SESSION_LOG_SUPPORT_H
 
 #include "support/test.h"
-#include "thread/compact.h"
-#include "thread/persist_in.h"
+#include "history/compact.h"
+#include "persist/persist_in.h"
 
 typedef struct run_log {
     phi_memory memory;

@@ -15,7 +15,7 @@
 #include "soak/mutate.h"
 #include "support/rig.h"
 #include "support/store_mem.h"
-#include "thread/introspect.h"
+#include "persist/introspect.h"
 #include "tools/context_tools.h"
 
 enum {

@@ -5,7 +5,7 @@
 #define PHI_TESTS_SUPPORT_STORE_MEM_H
 
 #include "support/test.h"
-#include "thread/store.h"
+#include "persist/store.h"
 
 typedef struct store_mem store_mem;
 

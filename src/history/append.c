@@ -1,0 +1,198 @@
+/* append.c - appending, and keeping what the active lane shows up to date. */
+#include "history/thread_in.h"
+
+#include "history/runs_in.h"
+#include "wire/hash_in.h"
+
+PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
+    void *grown;
+    if (n > 0 && !phi__log_reserve(&thread->log, n)) return false;
+    if (messages == 0) return true;
+    grown = phi__grow(thread->log.memory, thread->messages.at, &thread->messages.cap,
+                      phi__add(thread->messages.held, messages), sizeof *thread->messages.at);
+    if (grown == NULL) return false;
+    thread->messages.at = (phi__entry **)grown;
+    return phi__fold_room(thread->log.memory, &thread->fold, messages);
+}
+
+static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
+    from->input -= part->input;
+    from->output -= part->output;
+    from->reasoning -= part->reasoning;
+    from->cache_read -= part->cache_read;
+    from->cache_write -= part->cache_write;
+    from->total_tokens -= part->total_tokens;
+}
+
+/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
+static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
+    bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
+    if (entry->usage != NULL && !stray) {
+        if (entry->kind == PHI_ENTRY_TURN_END) phi_usage_add(&thread->loops.of_turns, entry->usage);
+        if (entry->kind == PHI_ENTRY_LOOP_END)
+            phi__thread_discount(&thread->usage, &thread->loops.of_turns);
+        if (entry->kind == PHI_ENTRY_FORGOTTEN) memset(&thread->usage, 0, sizeof thread->usage);
+        phi_usage_add(&thread->usage, entry->usage);
+    }
+    if (entry->kind == PHI_ENTRY_LOOP_END || entry->kind == PHI_ENTRY_LOOP_START)
+        memset(&thread->loops.of_turns, 0, sizeof thread->loops.of_turns);
+}
+
+PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry) {
+    phi__log_add(&thread->log, entry);
+    entry->lane = thread->lanes.active;
+    phi__thread_count_usage(thread, entry);
+    if (entry->kind == PHI_ENTRY_LOOP_END) {
+        phi__thread_loop_ends(thread, entry);
+    } else if (entry->kind == PHI_ENTRY_LOOP_START) {
+        phi__thread_loop_starts(thread, entry);
+        phi__thread_drop_undo(thread);
+    }
+}
+
+PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n) {
+    phi__messages *messages = &thread->messages;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        phi__entry *entry = &entries[i];
+        phi__thread_put(thread, entry);
+        if (entry->kind != PHI_ENTRY_MESSAGE) continue;
+        entry->ordinal = messages->count++;
+        messages->at[messages->held++] = entry;
+        if (entry->message->role == PHI_ROLE_USER) messages->last_user = entry->seq + 1;
+        phi__fold_message(&thread->fold, entry);
+    }
+    phi__log_grew(&thread->log);
+}
+
+/* Beside the entry's own room. */
+static bool phi__thread_may_append(phi_thread *thread, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_START) return phi__thread_loop_room(thread);
+    return entry->kind != PHI_ENTRY_LOOP_END || phi__thread_may_end(thread, entry) == PHI_OK;
+}
+
+PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n) {
+    size_t messages = 0, i;
+    phi__entry *kept;
+    if (n == 0) return true;
+    for (i = 0; i < n; i++) {
+        messages += entries[i].kind == PHI_ENTRY_MESSAGE;
+        if (!phi__thread_may_append(thread, &entries[i])) return false;
+    }
+    if (!phi__thread_reserve(thread, n, messages)) return false;
+    kept = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *kept));
+    if (kept == NULL) return false;
+    memcpy(kept, entries, n * sizeof *kept);
+    phi__thread_attach(thread, kept, n);
+    return true;
+}
+
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_arena_mark mark = phi_arena_save(room);
+    phi_message *kept = phi_message_copy(message, room);
+    if (kept == NULL) phi_arena_reset(room, mark);
+    return kept;
+}
+
+static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
+                               const phi_content *call) {
+    phi_content content;
+    phi_message result;
+    phi__entry entry;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    memset(&entry, 0, sizeof entry);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = thread->restored ? PHI__LIT("The process ended before this call had a result")
+                                    : PHI__LIT("Out of memory");
+    result.role = PHI_ROLE_TOOL_RESULT;
+    result.content = &content;
+    result.content_count = 1;
+    result.tool_call_id = call->id;
+    result.tool_name = call->name;
+    result.is_error = true;
+    result.timestamp_ms = entry.at_ms = phi__thread_now(thread);
+    result.loop_id = asked->loop_id;
+    result.turn_index = entry.turn_index = asked->turn_index;
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, &result);
+    if (entry.message == NULL) return false;
+    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
+    return phi__thread_append(thread, &entry, 1);
+}
+
+/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
+   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
+static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
+                                 phi_str id) {
+    const phi__item *items = thread->fold.items;
+    size_t i;
+    if (*next < end && phi_str_equal(items[*next].message->tool_call_id, id)) {
+        ++*next;
+        return true;
+    }
+    for (i = first; i < end; i++)
+        if (phi_str_equal(items[i].message->tool_call_id, id)) return true;
+    return false;
+}
+
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread) {
+    size_t end = thread->fold.count, at = end, next, i;
+    const phi_message *asked;
+    while (at > 0 && thread->fold.items[at - 1].message->role == PHI_ROLE_TOOL_RESULT) at--;
+    if (at == 0) return true;
+    asked = thread->fold.items[at - 1].message;
+    if (asked->role != PHI_ROLE_ASSISTANT) return true;
+    next = at;
+    for (i = 0; i < asked->content_count; i++) {
+        if (asked->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        if (phi__thread_answered(thread, at, end, &next, asked->content[i].id)) continue;
+        if (!phi__thread_answer(thread, asked, &asked->content[i])) return false;
+    }
+    return true;
+}
+
+PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id) {
+    uint64_t hash = phi__hash(id, 0);
+    if (phi__hashes_has(&thread->ids, hash)) return PHI_FULL;
+    if (!phi__hashes_room(thread->log.memory, &thread->ids, 1)) return PHI_NO_MEMORY;
+    phi__hashes_add(&thread->ids, hash);
+    return PHI_OK;
+}
+
+PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message) {
+    size_t i;
+    for (i = 0; message->role == PHI_ROLE_ASSISTANT && i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL &&
+            phi__thread_claim_id(thread, message->content[i].id) == PHI_NO_MEMORY)
+            return false;
+    return true;
+}
+
+PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+                                  int64_t ended_ms, phi_status status) {
+    bool restored = thread->restored, done = false;
+    phi_arena *room;
+    phi_arena_mark mark;
+    phi_loop_info *kept;
+    phi__entry entries[2];
+    if (!phi__thread_roll(thread, NULL)) return false;
+    room = phi__thread_room(thread);
+    mark = phi_arena_save(room);
+    kept = phi__loop_info_copy(room, info);
+    memset(entries, 0, sizeof entries);
+    if (kept != NULL) {
+        entries[0].kind = PHI_ENTRY_LOOP_START;
+        entries[1].kind = PHI_ENTRY_LOOP_END;
+        entries[0].loop_id = entries[1].loop_id = kept->loop_id;
+        entries[0].of.loop = kept;
+        entries[0].at_ms = started_ms;
+        entries[1].at_ms = ended_ms;
+        entries[1].status = status;
+        done = phi__thread_append(thread, entries, 2);
+    }
+    thread->restored = restored; /* it answers nothing here */
+    if (!done) phi_arena_reset(room, mark);
+    return done;
+}

@@ -1,0 +1,38 @@
+/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
+#ifndef PHI_HISTORY_COMPACT_IN_H
+#define PHI_HISTORY_COMPACT_IN_H
+
+#include "base/arena_in.h"
+#include "history/compact.h"
+
+enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
+
+/* A plan, and what it comes to. */
+typedef struct phi__compacted {
+    phi_rewrite rewrite; /* span_count 0: nothing would be gained */
+    uint64_t tokens_before, tokens_after;
+    size_t runs; /* of which something is replaced */
+} phi__compacted;
+
+/* Every field as it is when zero; a config without a window has the one that is not known. */
+PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
+/* How many earlier runs are in scope, of a config that was filled. */
+PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
+/* The tokens above which a view is to be compacted. config: of phi__compact_config. */
+PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
+
+/* As phi_compaction_plan. */
+PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
+                                     const phi_compaction_config *config,
+                                     const phi_token_counter *counter, phi_arena *arena,
+                                     phi__compacted *out);
+
+/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none is longer. NULL: no
+   memory. */
+PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
+                                            phi_arena *arena);
+
+/* A user's message with one text, which is borrowed. NULL: no memory. */
+PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
+
+#endif

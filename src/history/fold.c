@@ -1,0 +1,325 @@
+/* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
+
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or
+   was made anew. */
+#include "history/fold_in.h"
+
+#include "model/tokens.h"
+#include "history/thread_in.h"
+
+/* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
+PHI__FN bool phi__fold_shows(const phi_message *message) {
+    return message->role != PHI_ROLE_ASSISTANT || (message->stop_reason != PHI_STOP_REASON_ERROR &&
+                                                   message->stop_reason != PHI_STOP_REASON_ABORTED);
+}
+
+PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more) {
+    void *grown;
+    if (fold->cap - fold->count >= more) return true;
+    grown = phi__grow(memory, fold->items, &fold->cap, phi__add(fold->count, more),
+                      sizeof *fold->items);
+    if (grown == NULL) return false;
+    fold->items = (phi__item *)grown;
+    return true;
+}
+
+PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold) {
+    phi__free(memory, fold->items, fold->cap * sizeof *fold->items);
+    memset(fold, 0, sizeof *fold);
+}
+
+PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter) {
+    phi_token_counter *by = &fold->counted_by;
+    if (counter == NULL || counter->count_text == NULL) return fold->tokens;
+    if (by->count_text != counter->count_text || by->user_data != counter->user_data) {
+        *by = *counter;
+        fold->counted = 0;
+    }
+    if (fold->counted == 0) fold->counted_tokens = 0;
+    while (fold->counted < fold->count)
+        fold->counted_tokens +=
+            phi_tokens_of_message(counter, fold->items[fold->counted++].message);
+    return fold->counted_tokens;
+}
+
+static void phi__fold_fill(phi__item *item, const phi_message *message, phi__segment *segment,
+                           phi__rendered **rendered, const phi_span *range, uint32_t flags) {
+    memset(item, 0, sizeof *item);
+    item->message = message;
+    item->rendered = rendered;
+    item->arena = &segment->arena; /* renderings are kept beside the message */
+    item->from = range->from;
+    item->to = range->to;
+    item->flags = flags;
+    if (message->role == PHI_ROLE_ASSISTANT)
+        item->origin = phi__origin_of(message->model, message->provider, message->protocol);
+}
+
+static void phi__fold_count_in(phi__fold *fold, const phi__item *item) {
+    fold->tokens += phi_tokens_of_message(NULL, item->message);
+    fold->durable += (item->flags & PHI_ENTRY_DURABLE) != 0;
+}
+
+static void phi__fold_count_out(phi__fold *fold, const phi__item *item) {
+    fold->tokens -= phi_tokens_of_message(NULL, item->message);
+    fold->durable -= (item->flags & PHI_ENTRY_DURABLE) != 0;
+}
+
+static void phi__fold_add(phi__fold *fold, const phi_message *message, phi__segment *segment,
+                          phi__rendered **rendered, const phi_span *range, uint32_t flags) {
+    phi__item *item = &fold->items[fold->count++];
+    phi__fold_fill(item, message, segment, rendered, range, flags);
+    phi__fold_count_in(fold, item);
+}
+
+PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry) {
+    phi_span range;
+    if (!phi__fold_shows(entry->message) && (entry->flags & PHI_ITEM_SYNTHETIC) == 0) return;
+    memset(&range, 0, sizeof range);
+    range.from = range.to = entry->seq;
+    phi__fold_add(fold, entry->message, entry->segment, &entry->of.rendered, &range, entry->flags);
+}
+
+/* ---- in place ---- */
+
+PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
+    size_t low = 0, n = fold->count;
+    while (n > 1) { /* no branch: which half it is cannot be foretold */
+        size_t half = n / 2;
+        low += fold->items[low + half - 1].from < from ? half : 0;
+        n -= half;
+    }
+    return low + (n == 1 && fold->items[low].from < from);
+}
+
+/* Room for n items in the place of `gone` ones. */
+static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
+    if (n != gone)
+        memmove(&fold->items[at + n], &fold->items[at + gone],
+                (fold->count - at - gone) * sizeof *fold->items);
+    fold->count = fold->count - gone + n;
+    fold->linked = fold->groups = fold->counted = 0;
+}
+
+PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
+                              size_t n) {
+    size_t i;
+    for (i = at; i < at + gone; i++)
+        fold->durable -= (fold->items[i].flags & PHI_ENTRY_DURABLE) != 0;
+    phi__fold_open(fold, at, gone, n);
+    for (i = 0; i < n; i++) {
+        fold->items[at + i] = items[i];
+        fold->durable += (items[i].flags & PHI_ENTRY_DURABLE) != 0;
+    }
+}
+
+/* A durable message that is replaced by one of its kind, a shortened result, is durable still. */
+static bool phi__fold_inherits(const phi_span *span, const phi__item *was) {
+    return (was->flags & PHI_ENTRY_DURABLE) != 0 && span->message_count == 1 &&
+           span->from == was->from && span->to == was->to &&
+           phi__groups_same_ids(was->message, &span->messages[0]);
+}
+
+/* Span `at` of a rewrite, whose first message is number `message` of all of them. */
+static void phi__fold_put_span(phi__fold *fold, phi__op *op, size_t at, size_t message) {
+    const phi_span *span = &op->rewrite.spans[at];
+    size_t from = phi__fold_find(fold, span->from), to = from, i;
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    while (to < fold->count && fold->items[to].from <= span->to) to++;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
+    if (to - from == 1 && phi__fold_inherits(span, &fold->items[from]))
+        flags |= (uint32_t)PHI_ENTRY_DURABLE;
+    for (i = from; i < to; i++) phi__fold_count_out(fold, &fold->items[i]);
+    phi__fold_open(fold, from, to - from, span->message_count);
+    for (i = 0; i < span->message_count; i++) {
+        phi__item *item = &fold->items[from + i];
+        phi__fold_fill(item, &span->messages[i], op->segment, &op->rendered[message + i], span,
+                       flags);
+        phi__fold_count_in(fold, item);
+    }
+}
+
+/* ---- rewrites ---- */
+
+typedef struct phi__folding {
+    const phi__fold *in;
+    phi__op *op;
+    phi__fold out;
+    uint8_t *durable;     /* of each item of `in`: it stays; NULL: none does */
+    size_t span, message; /* the next of each; messages are counted over all spans */
+    bool open;            /* what stands for span `span` is in the list */
+} phi__folding;
+
+static void phi__fold_open_span(phi__folding *f, bool place) {
+    const phi_span *span = &f->op->rewrite.spans[f->span];
+    uint32_t flags = (uint32_t)PHI_ITEM_SYNTHETIC;
+    size_t i;
+    if (f->open) return;
+    f->open = true;
+    if (span->summary) flags |= (uint32_t)PHI_ITEM_SUMMARY;
+    for (i = 0; i < span->message_count; i++, f->message++)
+        if (place)
+            phi__fold_add(&f->out, &span->messages[i], f->op->segment, &f->op->rendered[f->message],
+                          span, flags);
+}
+
+static void phi__fold_close_span(phi__folding *f) {
+    phi__fold_open_span(f, true);
+    f->open = false;
+    f->span++;
+}
+
+/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it is durable, nothing
+   is put in its place. */
+static bool phi__fold_takes(const phi__folding *f, size_t at) {
+    uint64_t to = f->op->rewrite.spans[f->span].to;
+    while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
+           f->durable[at] != 0)
+        at++;
+    return at < f->in->count && f->in->items[at].from <= to;
+}
+
+static void phi__fold_inherit(phi__folding *f, const phi__item *was) {
+    phi__item *now = &f->out.items[f->out.count - (f->out.count > 0)];
+    if (!phi__fold_inherits(&f->op->rewrite.spans[f->span], was)) return;
+    f->out.durable += (now->flags & PHI_ENTRY_DURABLE) == 0;
+    now->flags |= (uint32_t)PHI_ENTRY_DURABLE;
+}
+
+static void phi__fold_item(phi__folding *f, size_t at) {
+    const phi_rewrite *r = &f->op->rewrite;
+    const phi__item *item = &f->in->items[at];
+    bool durable = f->durable != NULL && f->durable[at] != 0;
+    while (f->span < r->span_count && r->spans[f->span].to < item->from) phi__fold_close_span(f);
+    if (f->span < r->span_count && item->from >= r->spans[f->span].from) {
+        if (!f->open) phi__fold_open_span(f, phi__fold_takes(f, at));
+        if (!durable) {
+            phi__fold_count_out(&f->out, item);
+            phi__fold_inherit(f, item);
+            return;
+        }
+    }
+    f->out.items[f->out.count++] = *item;
+}
+
+/* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
+static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi__op *op) {
+    phi__folding f;
+    size_t i;
+    memset(&f, 0, sizeof f);
+    f.in = fold;
+    f.op = op;
+    if (!phi__groups_durable(thread->log.memory, fold, &f.durable)) return false;
+    if (phi__fold_room(thread->log.memory, &f.out,
+                       phi__max(phi__add(fold->count, op->message_count), 1))) {
+        f.out.tokens = fold->tokens;
+        f.out.durable = fold->durable;
+        f.out.overlaps = true;
+        for (i = 0; i < fold->count; i++) phi__fold_item(&f, i);
+        while (f.span < op->rewrite.span_count) phi__fold_close_span(&f);
+    }
+    phi__free(thread->log.memory, f.durable, f.durable != NULL ? fold->count : 0);
+    if (f.out.items == NULL) return false;
+    phi__fold_free(thread->log.memory, fold);
+    *fold = f.out;
+    return true;
+}
+
+PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op) {
+    size_t i, message = op->message_count;
+    if (op->rewrite.span_count == 0) return true;
+    if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
+        return phi__fold_compaction(thread, fold, op);
+    if (!phi__fold_room(thread->log.memory, fold, phi__max(op->message_count, 1))) return false;
+    for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
+        message -= op->rewrite.spans[i - 1].message_count;
+        phi__fold_put_span(fold, op, i - 1, message);
+    }
+    return true;
+}
+
+/* ---- runs of which nothing is kept ---- */
+
+PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to) {
+    size_t i = phi__fold_find(fold, from), n = i;
+    for (; i < fold->count; i++) {
+        if (fold->items[i].to <= to)
+            phi__fold_count_out(fold, &fold->items[i]);
+        else
+            fold->items[n++] = fold->items[i];
+    }
+    fold->count = n;
+    fold->linked = fold->groups = fold->counted = 0;
+}
+
+/* ---- a whole lane ---- */
+
+PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, uint64_t upto) {
+    phi__limit *limits = (phi__limit *)phi__alloc(
+        thread->log.memory, phi__mul(phi__thread_lanes(thread), sizeof *limits));
+    while (limits != NULL && lane != PHI__LANE_NONE) {
+        limits[lane].any = true;
+        limits[lane].seq = upto;
+        if (thread->lanes.at == NULL) break;
+        if (thread->lanes.at[lane].parent != PHI__LANE_NONE &&
+            upto > thread->lanes.at[lane].fork_seq)
+            upto = thread->lanes.at[lane].fork_seq;
+        lane = thread->lanes.at[lane].parent;
+    }
+    return limits;
+}
+
+static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, phi__fold *fold,
+                            phi__entry *entry) {
+    phi__op *op;
+    if (entry->kind == PHI_ENTRY_MESSAGE) {
+        if (!phi__fold_room(thread->log.memory, fold, 1)) return false;
+        phi__fold_message(fold, entry);
+    } else if (entry->kind == PHI_ENTRY_LOOP_END) {
+        if (entry->keep == PHI_KEEP_NONE && entry->ordinal > 0)
+            phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
+    } else if (entry->kind == PHI_ENTRY_REWRITE) {
+        op = entry->of.op;
+        if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
+        if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
+        return phi__fold_op(thread, fold, op);
+    }
+    return true;
+}
+
+/* A rewrite of another lane stands under the lane that was active, but counts for its own. */
+static uint32_t phi__fold_lane_of(const phi__entry *entry) {
+    return entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
+}
+
+PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                  phi__fold *fold) {
+    phi__limit *limits;
+    bool done;
+    size_t i;
+    memset(fold, 0, sizeof *fold);
+    if (upto < thread->log.base) return PHI_NOT_FOUND;
+    PHI_ASSERT(phi__thread_whole(thread));
+    limits = phi__fold_limits(thread, lane, upto);
+    done = limits != NULL;
+    for (i = 0; done && i < thread->log.held && thread->log.entries[i]->seq <= upto; i++) {
+        phi__entry *entry = thread->log.entries[i];
+        const phi__limit *limit = &limits[phi__fold_lane_of(entry)];
+        if (limit->any && entry->seq <= limit->seq)
+            done = phi__fold_entry(thread, limits, fold, entry);
+    }
+    phi__free(thread->log.memory, limits,
+              limits != NULL ? phi__thread_lanes(thread) * sizeof *limits : 0);
+    if (!done) phi__fold_free(thread->log.memory, fold);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
+                                phi__fold *made, const phi__fold **out) {
+    memset(made, 0, sizeof *made);
+    *out = made;
+    if (lane != thread->lanes.active || (upto != UINT64_MAX && upto + 1 < thread->log.count))
+        return phi__fold_lane(thread, lane, upto, made);
+    *out = &thread->fold;
+    return PHI_OK;
+}

@@ -1,0 +1,61 @@
+/* lane_in.h - lanes, and the messages of the active one. */
+#ifndef PHI_HISTORY_LANE_IN_H
+#define PHI_HISTORY_LANE_IN_H
+
+#include "history/fold_in.h"
+
+enum { PHI__LANE_NONE = 0x7fffffff };
+
+typedef struct phi__lane {
+    phi_str name;    /* in memory of its own */
+    uint32_t parent; /* PHI__LANE_NONE: it began empty */
+    uint64_t fork_seq;
+    uint64_t seq; /* of the entry that began it */
+} phi__lane;
+
+typedef struct phi__lanes {
+    phi__lane *at; /* none: there is only the default one */
+    uint32_t count, active, cap;
+    uint32_t *table; /* lanes by name, where there are many: an open table, half empty */
+    size_t table_cap;
+} phi__lanes;
+
+/* MESSAGE entries of the active lane. */
+typedef struct phi__messages {
+    phi__entry **at;    /* those in memory, in order */
+    size_t count, held; /* of all; of those in memory */
+    size_t cap;
+    uint64_t last_user; /* 1 and the seq of the last user message; 0: none */
+} phi__messages;
+
+PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
+
+PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
+
+/* Message i of the active lane; NULL: it is away, or there is none. */
+PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
+/* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
+PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
+                                        uint64_t fork_seq, uint32_t *lane);
+
+/* The log is whole. */
+PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
+
+/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
+   NULL: nothing. */
+PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
+
+/* An entry that says so: made, and appended on the lane that it is about, which need not be the active one. NULL: no memory. */
+PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
+PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
+                              uint32_t lane);
+/* To a new lane that begins empty: both, or nothing. */
+PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
+/* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
+PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
+                                   uint64_t *out, bool *any);
+
+#endif

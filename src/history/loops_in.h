@@ -1,0 +1,49 @@
+/* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes on. */
+#ifndef PHI_HISTORY_LOOPS_IN_H
+#define PHI_HISTORY_LOOPS_IN_H
+
+#include "log/log_in.h"
+
+/* The last beginning of each run, by the hash of its id: an open table, half empty. */
+typedef struct phi__loop_start {
+    uint64_t hash; /* 0: free */
+    uint64_t seq;  /* of its LOOP_START, and 1; 0: it has ended */
+} phi__loop_start;
+
+typedef struct phi__loops {
+    phi__loop_start *at;
+    size_t count, cap;
+    bool away;              /* runs whose beginning has left memory are not in it */
+    bool keeps_none;        /* the run that goes on may be rolled back */
+    uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
+    phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
+    phi_usage of_turns;     /* of the run that goes on: its turns that ended, in `usage` already */
+    uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
+} phi__loops;
+
+/* NULL: there is no run of this id in memory. */
+PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_id);
+/* Whether a run of this id is in memory. */
+PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
+
+/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
+   view or not; one may come again. What this reader (a number of its own) was told of as the last
+   one is left out. False: saw_fn said no. */
+PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
+                                    bool (*saw_fn)(void *user_data, phi_str loop_id),
+                                    void *user_data);
+/* A deep copy; NULL: no memory. */
+PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
+/* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
+   False: no memory. */
+PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
+                                   phi_loop_info *info);
+/* Room for the id of one more. False: no memory. */
+PHI__FN bool phi__thread_loop_room(phi_thread *thread);
+/* Entries have left memory: so do the ids of their runs. */
+PHI__FN void phi__thread_shed_loops(phi_thread *thread);
+
+/* For a LOOP_START, when it is attached. */
+PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);
+
+#endif

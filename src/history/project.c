@@ -1,0 +1,749 @@
+/* project.c - what of a view is sent: walked from its newest end, and no further than needed.
+
+   The order in which things get their place does not depend on the budget: the newest turn, the protected turns,
+   the summaries of what is older, the groups before those. What comes first that does not fit ends it. So a
+   larger budget never shows less. */
+#include "history/project_in.h"
+
+#include "base/utf8_in.h"
+#include "model/tokens.h"
+#include "wire/hash_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__PROJECT_BUCKETS = 64,
+    PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
+    PHI__PROJECT_WORDS = 64,  /* of what stands where it was cut */
+    PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
+};
+
+/* A result whose answer was not met yet: the walk comes to it later. */
+typedef struct phi__found {
+    struct phi__found *later; /* in the view */
+    size_t at;
+    bool spent; /* the nearest answer with such a call had another result */
+} phi__found;
+
+typedef struct phi__projecting {
+    const phi__project_order *order;
+    phi_policy policy;
+    phi_arena *arena;
+    phi__found *found[PHI__PROJECT_BUCKETS];
+    phi__group *oldest; /* of those so far */
+    size_t at;          /* items before it were not looked at */
+    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
+    uint64_t budget, used, newest_tokens;
+    uint32_t turn;
+    size_t messages; /* shown so far, without summaries and extensions */
+    size_t groups;   /* looked at */
+    size_t floor;    /* summaries from here on have their place */
+    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    bool full;
+    phi__verdict stopped; /* why no more is shown, from item stop_at on */
+    size_t stop_at;
+    bool trimmed;
+    phi_projection_meta meta;
+    bool failed;
+} phi__projecting;
+
+static uint64_t phi__project_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- items ---- */
+
+static const phi_message *phi__project_message(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
+}
+
+static uint32_t phi__project_flags(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
+}
+
+static uint64_t phi__project_from(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
+}
+
+static uint64_t phi__project_to(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
+}
+
+static uint64_t phi__project_tokens(const phi__project_order *o, size_t at) {
+    bool counted = o->counter != NULL && o->counter->count_text != NULL;
+    if (o->items != NULL && !counted) return o->items[at].tokens;
+    return phi_tokens_of_message(o->counter, phi__project_message(o, at));
+}
+
+static bool phi__project_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+static size_t phi__project_calls(const phi_message *m) {
+    size_t n = 0, i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        n += phi__project_is_call(&m->content[i]) ? 1 : 0;
+    return n;
+}
+
+/* A summary with calls in it is an answer like any other. */
+static bool phi__project_sums_up(const phi_message *m, uint32_t flags) {
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           phi__project_calls(m) == 0;
+}
+
+static bool phi__project_is_summary(const phi__project_order *o, size_t at) {
+    uint32_t flags = phi__project_flags(o, at);
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           phi__project_sums_up(phi__project_message(o, at), flags);
+}
+
+static bool phi__project_is_group(const phi_message *m, uint32_t flags) {
+    return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           !phi__project_sums_up(m, flags);
+}
+
+PHI__FN void phi__fold_link(phi__fold *fold) {
+    size_t at;
+    for (at = fold->linked; at < fold->count; at++) {
+        phi__item *item = &fold->items[at];
+        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
+        if (phi__project_sums_up(item->message, item->flags) && at < UINT32_MAX)
+            item->summary = (uint32_t)at + 1;
+        fold->groups += phi__project_is_group(item->message, item->flags) ? 1 : 0;
+    }
+    fold->linked = fold->count;
+}
+
+/* The newest summary before an item; SIZE_MAX: none. */
+static size_t phi__project_summary_before(const phi__project_order *o, size_t at) {
+    if (at == 0) return SIZE_MAX;
+    if (o->items == NULL) {
+        uint32_t place = o->fold->items[at - 1].summary;
+        return place > 0 ? place - 1 : SIZE_MAX;
+    }
+    while (at > 0 && !phi__project_is_summary(o, at - 1)) at--;
+    return at > 0 ? at - 1 : SIZE_MAX;
+}
+
+/* A user's message opens a turn, unless it was said while a run went on: steering is of its turn. */
+static bool phi__project_opens(const phi__project_order *o, size_t at) {
+    const phi_message *m = phi__project_message(o, at), *before;
+    if (m->role != PHI_ROLE_USER) return false;
+    if (m->loop_id.len == 0) return true;
+    for (; at > 0; at--) {
+        before = phi__project_message(o, at - 1);
+        if (before->role == PHI_ROLE_EXTENSION || phi__project_is_summary(o, at - 1)) continue;
+        return !phi_str_equal(before->loop_id, m->loop_id);
+    }
+    return true;
+}
+
+/* ---- results ---- */
+
+static phi__found **phi__project_bucket(phi__projecting *p, phi_str id) {
+    return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
+}
+
+static void phi__project_find(phi__projecting *p, size_t at) {
+    phi__found **bucket = phi__project_bucket(p, phi__project_message(p->order, at)->tool_call_id);
+    phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
+    if (found == NULL) {
+        p->failed = true;
+        return;
+    }
+    found->at = at;
+    found->later = *bucket;
+    *bucket = found;
+}
+
+/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX: none. */
+static size_t phi__project_take(phi__projecting *p, phi_str id) {
+    phi__found **bucket = phi__project_bucket(p, id), **link = bucket, *found;
+    size_t at = SIZE_MAX;
+    while ((found = *link) != NULL) {
+        if (!phi_str_equal(phi__project_message(p->order, found->at)->tool_call_id, id) ||
+            found->spent) {
+            link = &found->later;
+            continue;
+        }
+        if (at == SIZE_MAX) {
+            at = found->at;
+            *link = found->later;
+            continue;
+        }
+        found->spent = true;
+        link = &found->later;
+    }
+    return at;
+}
+
+static const phi_message *phi__project_missing(phi__projecting *p, const phi_content *call) {
+    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
+    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
+    if (m == NULL || c == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    c->kind = PHI_CONTENT_TEXT;
+    c->text = PHI__LIT("No result provided");
+    m->role = PHI_ROLE_TOOL_RESULT;
+    m->is_error = true;
+    m->content = c;
+    m->content_count = 1;
+    m->tool_call_id = call->id;
+    m->tool_name = call->name;
+    return m;
+}
+
+static void phi__project_result(phi__projecting *p, phi__group *g, const phi_content *call) {
+    size_t at = phi__project_take(p, call->id), n = g->result_count++;
+    g->places[n] = at;
+    if (at != SIZE_MAX) {
+        g->results[n] = phi__project_message(p->order, at);
+        g->tokens = phi__project_sum(g->tokens, phi__project_tokens(p->order, at));
+        return;
+    }
+    g->results[n] = phi__project_missing(p, call);
+    g->made++;
+    g->tokens =
+        phi__project_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+}
+
+static void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
+    const phi_message *m = g->message;
+    size_t i;
+    if (calls == 0) return;
+    g->results =
+        (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
+    g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
+    p->failed = p->failed || g->results == NULL || g->places == NULL;
+    for (i = 0; i < m->content_count && !p->failed; i++)
+        if (phi__project_is_call(&m->content[i])) phi__project_result(p, g, &m->content[i]);
+}
+
+/* ---- groups ---- */
+
+static phi__group *phi__project_group(phi__projecting *p, size_t at) {
+    phi__group *g = (phi__group *)phi__arena_zero(p->arena, sizeof *g);
+    if (g == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    g->at = at;
+    g->message = phi__project_message(p->order, at);
+    g->turn = p->turn;
+    return g;
+}
+
+/* In front of those so far. */
+static void phi__project_put(phi__projecting *p, phi__group *g) {
+    g->newer = p->oldest;
+    p->oldest = g;
+}
+
+/* A copy whose blocks may be changed; strings are shared. */
+static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
+                                      phi_content **content) {
+    phi_message *copy = (phi_message *)phi_arena_alloc(p->arena, sizeof *copy);
+    *content = (phi_content *)phi_arena_alloc(
+        p->arena, phi__mul(phi__max(m->content_count, 1), sizeof **content));
+    if (copy == NULL || *content == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    *copy = *m;
+    if (m->content_count > 0) memcpy(*content, m->content, m->content_count * sizeof **content);
+    copy->content = *content;
+    return copy;
+}
+
+/* An answer without its calls; NULL: nothing is left to be said. */
+static const phi_message *phi__project_talk(phi__projecting *p, const phi_message *m) {
+    phi_content *content;
+    phi_message *copy;
+    size_t i, n = 0;
+    bool says = false;
+    for (i = 0; i < m->content_count; i++)
+        says = says || (m->content[i].kind == PHI_CONTENT_TEXT && m->content[i].text.len > 0) ||
+               m->content[i].kind == PHI_CONTENT_IMAGE;
+    copy = says ? phi__project_copy(p, m, &content) : NULL;
+    if (copy == NULL) return NULL;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind != PHI_CONTENT_TOOL_CALL) content[n++] = m->content[i];
+    copy->content_count = n;
+    return copy;
+}
+
+/* The message and its results as the policy's kinds have them. Nothing of it: PHI__VERDICT_KIND. */
+static phi__group *phi__project_look(phi__projecting *p, size_t at) {
+    phi__group *g = phi__project_group(p, at);
+    uint32_t include = p->policy.include;
+    size_t calls;
+    if (g == NULL) return NULL;
+    p->groups++;
+    calls = phi__project_calls(g->message);
+    g->opens = phi__project_opens(p->order, at);
+    g->starts = g->message->role == PHI_ROLE_USER;
+    g->tokens = phi__project_tokens(p->order, at);
+    if (calls > 0 && (include & PHI_INCLUDE_TOOLS) == 0) {
+        g->message = phi__project_talk(p, g->message);
+        g->tokens = phi_tokens_of_message(p->order->counter, g->message);
+        calls = 0;
+    }
+    if (g->message == NULL ||
+        (calls == 0 && (include & PHI_INCLUDE_MESSAGES) == 0 && !(g->starts && p->turn == 1)))
+        g->verdict = PHI__VERDICT_KIND;
+    phi__project_results(p, g, g->message != NULL ? calls : 0);
+    return g;
+}
+
+static bool phi__project_uses_summaries(const phi__projecting *p) {
+    return p->policy.summaries != PHI_SUMMARIES_NONE &&
+           (p->policy.include & PHI_INCLUDE_SUMMARIES) != 0;
+}
+
+static phi__group *phi__project_look_summary(phi__projecting *p, size_t at) {
+    phi__group *g = phi__project_group(p, at);
+    phi_content *content;
+    phi_message *copy;
+    if (g == NULL) return NULL;
+    g->is_summary = g->starts = true;
+    g->tokens = phi__project_tokens(p->order, at);
+    if (g->message->role == p->policy.summary_role) return g;
+    copy = phi__project_copy(p, g->message, &content);
+    if (copy == NULL) return NULL;
+    copy->role = p->policy.summary_role;
+    g->message = copy;
+    return g;
+}
+
+/* ---- the newest turn, cut ---- */
+
+static bool phi__project_too_long(const phi_content *c, size_t most) {
+    return c->kind == PHI_CONTENT_TEXT && c->text.len > phi__add(most, PHI__PROJECT_WORDS);
+}
+
+/* Head and tail of a text, and how much is missing between them. */
+static void phi__project_shorten(phi__projecting *p, phi_content *c, size_t most) {
+    char words[PHI__PROJECT_WORDS];
+    phi_str text = c->text;
+    size_t head = phi__utf8_cut(text, most / 2), from = text.len - (most - most / 2), n;
+    char *at;
+    while (from < text.len && ((unsigned char)text.at[from] & 0xC0) == 0x80) from++;
+    n = (size_t)snprintf(words, sizeof words, "\n\n[... %llu bytes left out ...]\n\n",
+                         (unsigned long long)(from - head));
+    at = phi__arena_bytes(p->arena, head + n + (text.len - from));
+    if (at == NULL) {
+        p->failed = true;
+        return;
+    }
+    memcpy(at, text.at, head);
+    memcpy(at + head, words, n);
+    memcpy(at + head + n, text.at + from, text.len - from);
+    c->text = phi__str(at, head + n + (text.len - from));
+    c->replay = c->signature = phi__str(NULL, 0);
+}
+
+/* A result, its texts cut to `most` bytes; the same one where that changes nothing. */
+static const phi_message *phi__project_cut(phi__projecting *p, const phi_message *m, size_t most) {
+    phi_content *content;
+    phi_message *copy;
+    size_t i = 0;
+    while (i < m->content_count && !phi__project_too_long(&m->content[i], most)) i++;
+    if (i == m->content_count) return m;
+    copy = phi__project_copy(p, m, &content);
+    for (; copy != NULL && !p->failed && i < m->content_count; i++)
+        if (phi__project_too_long(&content[i], most)) phi__project_shorten(p, &content[i], most);
+    return copy;
+}
+
+static bool phi__project_shows(const phi__group *g) {
+    return g->verdict == PHI__VERDICT_SHOWN || g->verdict == PHI__VERDICT_CUT;
+}
+
+static uint64_t phi__project_result_tokens(const phi__projecting *p, const phi__group *g,
+                                           size_t i) {
+    return g->places[i] != SIZE_MAX ? phi__project_tokens(p->order, g->places[i])
+                                    : phi_tokens_of_message(p->order->counter, g->results[i]);
+}
+
+/* What the newest turn comes to with its results cut so far; put: they are. */
+static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
+    uint64_t sum = p->newest_tokens, was, now;
+    phi__group *g;
+    size_t i;
+    for (g = p->oldest; g != NULL && !p->failed; g = g->newer) {
+        for (i = 0; g->turn == 1 && phi__project_shows(g) && i < g->result_count; i++) {
+            phi_arena_mark mark = phi_arena_save(p->arena);
+            const phi_message *cut = phi__project_cut(p, g->results[i], most);
+            if (p->failed || cut == g->results[i]) continue;
+            was = phi__project_result_tokens(p, g, i);
+            now = phi_tokens_of_message(p->order->counter, cut);
+            sum = sum - was + now;
+            if (put) {
+                g->results[i] = cut;
+                g->tokens = g->tokens - was + now;
+                g->verdict = PHI__VERDICT_CUT;
+            } else
+                phi_arena_reset(p->arena, mark);
+        }
+    }
+    return sum;
+}
+
+static size_t phi__project_longest(const phi__projecting *p) {
+    const phi__group *g;
+    size_t most = 0, i, b;
+    for (g = p->oldest; g != NULL; g = g->newer)
+        for (i = 0; g->turn == 1 && i < g->result_count; i++)
+            for (b = 0; b < g->results[i]->content_count; b++)
+                if (g->results[i]->content[b].kind == PHI_CONTENT_TEXT)
+                    most = phi__max(most, g->results[i]->content[b].text.len);
+    return most;
+}
+
+/* The most bytes of a result with which the newest turn fits into `room`; 0: it does not. */
+static size_t phi__project_fit(phi__projecting *p, uint64_t room) {
+    size_t over = phi__project_longest(p), most = over, middle;
+    int step;
+    if (over / 8 > room) most = (size_t)room * 8; /* no text is that much denser than estimated */
+    do {
+        if (most == PHI__PROJECT_LEAST || p->failed) return 0;
+        over = most;
+        most = phi__max(most / 2, PHI__PROJECT_LEAST);
+    } while (phi__project_try(p, most, false) > room);
+    for (step = 0; step < PHI__PROJECT_CLOSER && over > most + 1; step++) {
+        middle = most + (over - most) / 2;
+        if (phi__project_try(p, middle, false) <= room)
+            most = middle;
+        else
+            over = middle;
+    }
+    return most;
+}
+
+/* Results of the newest turn are cut so that it fits, beside the protected turns if that can be. */
+static void phi__project_squeeze(phi__projecting *p) {
+    uint64_t others = p->used - p->newest_tokens;
+    size_t most = 0;
+    p->meta.budget_truncated = true;
+    if (others < p->budget) most = phi__project_fit(p, p->budget - others);
+    if (most == 0 && others > 0) most = phi__project_fit(p, p->budget);
+    if (most == 0) {
+        p->meta.overflow = true;
+        most = PHI__PROJECT_LEAST;
+    }
+    p->newest_tokens = phi__project_try(p, most, true);
+    p->used = phi__project_sum(others, p->newest_tokens);
+}
+
+/* ---- the walk ---- */
+
+/* Summaries of what is older than item `at` get their place, the newest first. */
+static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
+    p->floor = at;
+    if (!phi__project_uses_summaries(p)) return;
+    while ((at = phi__project_summary_before(p->order, at)) != SIZE_MAX) {
+        uint64_t used = phi__project_sum(p->used, phi__project_tokens(p->order, at));
+        if (p->full || used > p->budget) {
+            p->full = true;
+            p->meta.budget_truncated = true;
+            return;
+        }
+        p->used = used;
+        p->floor = at;
+    }
+}
+
+/* What stands before the first user message or summary of the window goes. */
+static void phi__project_trim(phi__projecting *p) {
+    phi__group *g;
+    for (g = p->oldest; g != NULL; g = g->newer) {
+        if (!phi__project_shows(g) ||
+            (g->is_summary && p->stopped != PHI__VERDICT_SHOWN && g->at < p->stop_at))
+            continue;
+        if (g->starts) {
+            p->window = g->at;
+            return;
+        }
+        g->verdict = PHI__VERDICT_START;
+        p->trimmed = true;
+        p->used -= g->tokens;
+        if (g->turn == 1) p->newest_tokens -= g->tokens;
+    }
+}
+
+/* The newest and the protected turns are whole; what is older is before item `at`. */
+static void phi__project_settle(phi__projecting *p, size_t at) {
+    bool cut;
+    if (p->settled || p->failed) return;
+    p->settled = true;
+    if (p->turn == 1) phi__project_trim(p); /* no message opened it */
+    cut = p->newest_tokens > p->budget;
+    if (cut) phi__project_squeeze(p);
+    p->meta.protected_over = p->used > p->budget && p->used > p->newest_tokens;
+    p->full = cut || p->used > p->budget;
+    phi__project_pay_summaries(p, at);
+}
+
+/* Why a group is not shown, or that it is. */
+static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) {
+    const phi_policy *policy = &p->policy;
+    size_t messages = phi__add(p->messages, 1 + g->result_count);
+    if (p->stopped != PHI__VERDICT_SHOWN) return p->stopped;
+    if (policy->max_turns != 0 && p->turn > policy->max_turns) return PHI__VERDICT_TURNS;
+    if (policy->max_messages != 0 && p->turn > 1 && messages > policy->max_messages)
+        return PHI__VERDICT_MESSAGES;
+    if (p->turn <= policy->keep_last_turns) return PHI__VERDICT_SHOWN;
+    phi__project_settle(p, g->at);
+    return p->full || phi__project_sum(p->used, g->tokens) > p->budget ? PHI__VERDICT_BUDGET
+                                                                       : PHI__VERDICT_SHOWN;
+}
+
+static void phi__project_stop(phi__projecting *p, const phi__group *g) {
+    if (p->stopped != PHI__VERDICT_SHOWN) return;
+    p->stopped = g->verdict;
+    p->stop_at = g->at;
+    if (g->verdict == PHI__VERDICT_BUDGET)
+        p->meta.budget_truncated = true;
+    else
+        p->meta.window_truncated = true;
+    phi__project_settle(p, g->at);
+}
+
+static void phi__project_add(phi__projecting *p, phi__group *g) {
+    p->used = phi__project_sum(p->used, g->tokens);
+    if (g->turn == 1) p->newest_tokens = p->used;
+    if (!g->is_summary) p->messages += 1 + g->result_count;
+    phi__project_put(p, g);
+}
+
+static void phi__project_step_summary(phi__projecting *p, size_t at) {
+    bool uses = phi__project_uses_summaries(p);
+    phi__group *g = uses || p->order->all ? phi__project_look_summary(p, at) : NULL;
+    if (g == NULL) return;
+    if (!uses)
+        g->verdict = PHI__VERDICT_KIND;
+    else if (p->stopped == PHI__VERDICT_SHOWN && p->turn <= p->policy.keep_last_turns) {
+        phi__project_add(p, g);
+        return;
+    } else {
+        phi__project_settle(p, at + 1);
+        if (at < p->floor) g->verdict = PHI__VERDICT_BUDGET;
+    }
+    if (phi__project_shows(g) || p->order->all) phi__project_put(p, g);
+}
+
+static void phi__project_step_group(phi__projecting *p, size_t at) {
+    phi__group *g = phi__project_look(p, at);
+    if (g == NULL || p->failed) return;
+    if (g->verdict != PHI__VERDICT_KIND) {
+        g->verdict = phi__project_judge(p, g);
+        if (!phi__project_shows(g)) phi__project_stop(p, g);
+    }
+    if (phi__project_shows(g))
+        phi__project_add(p, g);
+    else if (p->order->all)
+        phi__project_put(p, g);
+    if (g->opens) p->turn++;
+}
+
+static void phi__project_step_extension(phi__projecting *p, size_t at) {
+    phi__group *g;
+    if (!p->order->extensions || p->stopped != PHI__VERDICT_SHOWN) return;
+    g = phi__project_group(p, at);
+    if (g != NULL) phi__project_put(p, g);
+}
+
+static void phi__project_walk(phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    size_t at;
+    p->turn = 1;
+    p->at = p->window = o->count;
+    while (p->at > 0 && !p->failed && (o->all || p->stopped == PHI__VERDICT_SHOWN)) {
+        phi_role role;
+        at = p->at - 1;
+        role = phi__project_message(o, at)->role;
+        if (role == PHI_ROLE_EXTENSION)
+            phi__project_step_extension(p, at);
+        else if (role == PHI_ROLE_TOOL_RESULT) {
+            if ((p->policy.include & PHI_INCLUDE_TOOLS) != 0) phi__project_find(p, at);
+        } else if (phi__project_is_summary(o, at))
+            phi__project_step_summary(p, at);
+        else
+            phi__project_step_group(p, at);
+        p->at = at;
+    }
+    phi__project_settle(p, p->at);
+}
+
+/* Summaries of what is older than the window: the walk has put them into the list only where it went on. */
+static void phi__project_pin(phi__projecting *p) {
+    size_t at = p->stop_at;
+    if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
+    while (!p->failed && (at = phi__project_summary_before(p->order, at)) != SIZE_MAX) {
+        phi__group *g = at >= p->floor ? phi__project_look_summary(p, at) : NULL;
+        if (g == NULL) return;
+        phi__project_put(p, g);
+    }
+}
+
+/* ---- what came of it ---- */
+
+static void phi__project_range(phi__projecting *p, size_t at) {
+    uint64_t from = phi__project_from(p->order, at), to = phi__project_to(p->order, at);
+    if (from < p->meta.from_seq) p->meta.from_seq = from;
+    if (to > p->meta.to_seq) p->meta.to_seq = to;
+}
+
+static void phi__project_emit_one(phi__projecting *p, phi__projection *out,
+                                  const phi_message *message, size_t place) {
+    bool same = place != SIZE_MAX && phi__project_message(p->order, place) == message;
+    out->messages[out->count] = message;
+    out->places[out->count++] = same ? place : SIZE_MAX;
+    if (message->role != PHI_ROLE_EXTENSION) p->meta.messages_included++;
+}
+
+static void phi__project_emit_group(phi__projecting *p, phi__projection *out, const phi__group *g) {
+    size_t i;
+    phi__project_emit_one(p, out, g->message, g->at);
+    for (i = 0; i < g->result_count; i++)
+        phi__project_emit_one(p, out, g->results[i], g->places[i]);
+    p->meta.orphans_repaired += g->made;
+    p->meta.summary_used = p->meta.summary_used || g->is_summary;
+    if (g->message->role == PHI_ROLE_EXTENSION || g->at < p->window) return;
+    phi__project_range(p, g->at);
+    for (i = 0; i < g->result_count; i++)
+        if (g->places[i] != SIZE_MAX) phi__project_range(p, g->places[i]);
+}
+
+static void phi__project_emit(phi__projecting *p, phi__projection *out) {
+    const phi__group *g;
+    size_t n = 0;
+    for (g = p->oldest; g != NULL; g = g->newer)
+        if (phi__project_shows(g)) n += 1 + g->result_count;
+    out->messages = (const phi_message **)phi_arena_alloc(
+        p->arena, phi__mul(phi__max(n, 1), sizeof *out->messages));
+    out->places =
+        (size_t *)phi_arena_alloc(p->arena, phi__mul(phi__max(n, 1), sizeof *out->places));
+    if (out->messages == NULL || out->places == NULL) {
+        p->failed = true;
+        return;
+    }
+    p->meta.from_seq = UINT64_MAX;
+    for (g = p->oldest; g != NULL; g = g->newer)
+        if (phi__project_shows(g)) phi__project_emit_group(p, out, g);
+    if (p->meta.from_seq == UINT64_MAX) p->meta.from_seq = 1; /* and to_seq is 0: none */
+}
+
+static size_t phi__project_all_groups(const phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    size_t n = p->groups, at;
+    if (o->items == NULL) return o->count > 0 ? o->fold->groups : 0;
+    for (at = 0; at < p->at; at++)
+        n += phi__project_is_group(o->items[at].message, o->items[at].flags) ? 1 : 0;
+    return n;
+}
+
+/* Results that no call was met for are not sent. */
+static size_t phi__project_orphans(const phi__projecting *p) {
+    const phi__found *found;
+    size_t n = 0, i;
+    for (i = 0; i < PHI__PROJECT_BUCKETS; i++)
+        for (found = p->found[i]; found != NULL; found = found->later)
+            n += found->at >= p->window ? 1 : 0;
+    return n;
+}
+
+static void phi__project_tell(phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    phi_projection_meta *meta = &p->meta;
+    const phi__group *g;
+    meta->estimated_tokens =
+        phi__project_sum(p->used, phi__project_sum(meta->system_tokens, meta->tools_tokens));
+    meta->messages_total = o->count;
+    meta->groups_dropped = phi__project_all_groups(p);
+    for (g = p->oldest; g != NULL; g = g->newer)
+        if (phi__project_shows(g) &&
+            phi__project_is_group(phi__project_message(o, g->at), phi__project_flags(o, g->at)))
+            meta->groups_dropped--;
+    meta->orphans_repaired += phi__project_orphans(p);
+    if ((p->policy.summaries != PHI_SUMMARIES_REQUEST &&
+         p->policy.summaries != PHI_SUMMARIES_WRITE) ||
+        p->window == 0 || (p->stopped == PHI__VERDICT_SHOWN && !p->trimmed))
+        return;
+    meta->need_summary = true;
+    meta->need_from = phi__project_from(o, 0);
+    meta->need_to = phi__project_to(o, p->window - 1);
+}
+
+static void phi__project_budget(phi__projecting *p) {
+    const phi__project_order *o = p->order;
+    uint64_t left = p->policy.max_input_tokens, taken;
+    p->meta.system_tokens = phi_tokens_of_text(o->counter, o->system_prompt);
+    p->meta.tools_tokens = o->tools_tokens;
+    taken = phi__project_sum(p->policy.reserve_output_tokens,
+                             phi__project_sum(p->meta.system_tokens, p->meta.tools_tokens));
+    if (left != PHI_POLICY_UNLIMITED) left = left > taken ? left - taken : 0;
+    p->budget = p->meta.budget_tokens = left;
+}
+
+PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
+                                phi__projection *out) {
+    phi__projecting p;
+    memset(&p, 0, sizeof p);
+    memset(out, 0, sizeof *out);
+    p.order = order;
+    p.arena = arena;
+    p.policy = phi__policy_filled(order->policy);
+    phi__project_budget(&p);
+    phi__project_walk(&p);
+    if (!p.failed) phi__project_trim(&p);
+    phi__project_pin(&p);
+    if (!p.failed) phi__project_emit(&p, out);
+    if (p.failed) return PHI_NO_MEMORY;
+    phi__project_tell(&p);
+    out->groups = p.oldest;
+    out->meta = p.meta;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
+                                   size_t count, const phi_policy *policy,
+                                   const phi_token_counter *counter, phi_str system_prompt,
+                                   uint64_t tools_tokens) {
+    memset(order, 0, sizeof *order);
+    if ((items == NULL && count > 0) || (policy != NULL && phi__policy_fault(policy) != NULL))
+        return PHI_BAD_ARG;
+    order->items = items;
+    order->count = count;
+    order->policy = policy;
+    order->counter = counter;
+    order->system_prompt = system_prompt;
+    order->tools_tokens = tools_tokens;
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena,
+                               const phi_message *const **out, size_t *out_count,
+                               phi_projection_meta *meta) {
+    phi__project_order order;
+    phi__projection made;
+    phi_status status;
+    if (arena == NULL || out == NULL || out_count == NULL) return PHI_BAD_ARG;
+    status =
+        phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
+    if (status != PHI_OK) return status;
+    status = phi__project(&order, arena, &made);
+    if (status != PHI_OK) return status;
+    *out = made.messages;
+    *out_count = made.count;
+    if (meta != NULL) *meta = made.meta;
+    return PHI_OK;
+}

@@ -1,0 +1,73 @@
+/* project_in.h - projecting from a fold, for the loop, and in words.
+
+   A fold remembers for each item where the newest summary up to it stands, and how many groups there are: so
+   what is left out need not be walked over, and a turn costs what is shown. */
+#ifndef PHI_HISTORY_PROJECT_IN_H
+#define PHI_HISTORY_PROJECT_IN_H
+
+#include "history/policy.h"
+#include "history/history_in.h"
+
+/* What is projected, and for what. */
+typedef struct phi__project_order {
+    const phi_view_item *items; /* NULL: they are those of `fold` */
+    const phi__fold *fold;      /* linked */
+    size_t count;
+    const phi_policy *policy;
+    const phi_token_counter *counter; /* NULL: the estimate */
+    phi_str system_prompt;
+    uint64_t tools_tokens;
+    bool extensions; /* those of the window are in the list, too; they cost nothing */
+    bool all;        /* groups holds those that are left out, too */
+} phi__project_order;
+
+typedef enum phi__verdict {
+    PHI__VERDICT_SHOWN = 0,
+    PHI__VERDICT_CUT,      /* shown, its results shortened */
+    PHI__VERDICT_KIND,     /* the policy does not include it */
+    PHI__VERDICT_TURNS,    /* max_turns */
+    PHI__VERDICT_MESSAGES, /* max_messages */
+    PHI__VERDICT_BUDGET,
+    PHI__VERDICT_START /* no user message before it is shown */
+} phi__verdict;
+
+/* An answer and its results, or a message of another kind. */
+typedef struct phi__group {
+    struct phi__group *newer;
+    size_t at; /* its item */
+    const phi_message *message;
+    const phi_message **results; /* in call order, all of them; made ones where there was none */
+    size_t *places;              /* their items; SIZE_MAX: made */
+    size_t result_count, made;
+    uint64_t tokens;
+    uint32_t turn; /* 1: the newest */
+    bool is_summary, opens;
+    bool starts; /* what is sent may begin with it */
+    phi__verdict verdict;
+} phi__group;
+
+typedef struct phi__projection {
+    const phi_message **messages;
+    size_t *places; /* the item each is of, unchanged; SIZE_MAX: it is a copy, or made */
+    size_t count;
+    const phi__group *groups; /* oldest first */
+    phi_projection_meta meta;
+} phi__projection;
+
+/* Of items that it does not know yet; before each use of a fold. */
+PHI__FN void phi__fold_link(phi__fold *fold);
+/* An order of a view. PHI_BAD_ARG. */
+PHI__FN phi_status phi__project_of(phi__project_order *order, const phi_view_item *items,
+                                   size_t count, const phi_policy *policy,
+                                   const phi_token_counter *counter, phi_str system_prompt,
+                                   uint64_t tools_tokens);
+/* As phi_project. */
+PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *arena,
+                                phi__projection *out);
+PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out);
+
+/* policy.c: with every default in it; and words about a field that is none of its values, or NULL. Static. */
+PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
+PHI__FN const char *phi__policy_fault(const phi_policy *policy);
+
+#endif

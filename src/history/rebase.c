@@ -1,0 +1,186 @@
+/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
+
+   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
+   never means two things; what is left of a conversation stands packed, in segments of its own. */
+#include "history/rebase_in.h"
+
+#include "history/about_in.h"
+
+/* ---- copies ---- */
+
+/* An answer that stands before a rewrite was measured with what that took out. */
+static bool phi__take_unmeasured(const phi_thread *from, const phi__item *item) {
+    return item->message->role == PHI_ROLE_ASSISTANT && item->from < from->ops.last_seq;
+}
+
+static bool phi__take_item(phi_thread *thread, const phi_thread *from, const phi__item *item) {
+    phi__entry entry;
+    if (!phi__thread_roll(thread, NULL)) return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_MESSAGE;
+    entry.message = phi__thread_keep(thread, item->message);
+    if (entry.message == NULL || !phi__thread_claim_calls(thread, entry.message)) return false;
+    entry.flags = item->flags & 0xff;
+    if (phi__take_unmeasured(from, item)) entry.flags |= (uint32_t)PHI_ITEM_UNMEASURED;
+    entry.at_ms = (item->flags & PHI_ITEM_SYNTHETIC) != 0 ? entry.message->timestamp_ms
+                                                          : phi__thread_at(from, item->from)->at_ms;
+    entry.loop_id = entry.message->loop_id;
+    entry.turn_index = entry.message->turn_index;
+    return phi__thread_append(thread, &entry, 1);
+}
+
+PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
+                              const uint8_t *keep) {
+    size_t i, n = 0;
+    for (i = 0; i < fold->count; i++) n += keep == NULL || keep[i] != 0;
+    if (!phi__thread_reserve(thread, n, n)) return false;
+    for (i = 0; i < fold->count; i++)
+        if ((keep == NULL || keep[i] != 0) && !phi__take_item(thread, from, &fold->items[i]))
+            return false;
+    return true;
+}
+
+/* ---- what is kept ---- */
+
+enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
+
+/* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
+   memory are not filled to the last byte. */
+static size_t phi__rebase_cost(const phi_message *m) {
+    size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
+    bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
+    if (m->extra != NULL)
+        bytes += sizeof *m->extra + m->extra->node_id.len + m->extra->parent_id.len +
+                 m->extra->tags.len + m->extra->provenance_hint.len + m->extra->role.len;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        bytes += sizeof *c + sizeof(phi__rendered) + PHI__REBASE_WIRE +
+                 2 * (c->text.len + c->data.len + c->arguments.len + c->signature.len +
+                      c->replay.len + c->id.len + c->name.len);
+    }
+    return bytes + bytes / 8;
+}
+
+PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
+    size_t sum = 0, i;
+    for (i = 0; i < fold->count; i++)
+        if (keep == NULL || keep[i] != 0) sum += phi__rebase_cost(fold->items[i].message);
+    return sum;
+}
+
+/* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
+static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_asker) {
+    return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
+           first_asker >= at;
+}
+
+/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
+static size_t phi__rebase_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
+                               size_t room, bool newest) {
+    size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
+    while (i-- > 0) {
+        if (askers[i] < first_asker) first_asker = askers[i];
+        if (keep[i] == 0) sum += phi__rebase_cost(fold->items[i].message);
+        if (sum > room && !(newest && from == fold->count)) break;
+        if (phi__rebase_begins(&fold->items[i], i, first_asker)) from = i;
+    }
+    return i == SIZE_MAX && sum <= room ? 0 : from;
+}
+
+static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t at) {
+    return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
+}
+
+/* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
+static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
+    size_t first = 0, i;
+    while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;
+    if (first == fold->count || fold->items[first].message->role == PHI_ROLE_USER) return;
+    for (i = first; i > 0 && fold->items[i - 1].message->role != PHI_ROLE_USER; i--) {}
+    if (i > 0) keep[i - 1] = 1;
+}
+
+PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
+                                uint8_t *keep) {
+    const phi__fold *fold = &thread->fold;
+    size_t *askers = phi__groups_make(thread->log.memory, fold), i, from = fold->count, kept;
+    uint8_t *durable = NULL;
+    bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
+    for (i = 0; i < fold->count; i++)
+        keep[i] = done && target_bytes > 0 &&
+                  ((durable != NULL && durable[i] != 0) ||
+                   (fold->items[i].flags & PHI_ITEM_SUMMARY) != 0);
+    kept = phi__rebase_bytes(fold, keep);
+    if (done)
+        from = phi__rebase_from(fold, askers, keep, target_bytes > kept ? target_bytes - kept : 0,
+                                newest);
+    for (i = from; i < fold->count; i++) keep[i] = 1;
+    phi__rebase_lead(fold, keep);
+    phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
+    phi__groups_free(thread->log.memory, fold->count, askers);
+    return done;
+}
+
+/* ---- the new log ---- */
+
+/* Messages of the old log's own that stand in the new one. */
+static size_t phi__rebase_kept(const phi__fold *fold, const uint8_t *keep) {
+    size_t n = 0, i;
+    for (i = 0; i < fold->count; i++)
+        n += (keep == NULL || keep[i] != 0) && (fold->items[i].flags & PHI_ITEM_SYNTHETIC) == 0;
+    return n;
+}
+
+static phi_forgotten *phi__rebase_begin(phi_thread *thread, const phi_thread *before,
+                                        const uint8_t *keep) {
+    phi_arena *room = phi__thread_room(thread);
+    phi_forgotten *made = (phi_forgotten *)phi__arena_zero(room, sizeof *made);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(room, sizeof *usage);
+    size_t kept = phi__rebase_kept(&before->fold, keep);
+    phi__entry entry;
+    if (made == NULL || usage == NULL) return NULL;
+    *usage = before->usage;
+    made->from = before->log.base;
+    made->to = before->log.count;
+    made->made_ms = thread->log.made_ms = before->log.made_ms;
+    if (before->messages.count > kept) made->messages = before->messages.count - kept;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_FORGOTTEN;
+    entry.at_ms = phi__thread_now(thread);
+    entry.usage = usage;
+    entry.of.forgotten = made;
+    thread->log.base = thread->log.count = before->log.count;
+    thread->restored = before->restored;
+    return phi__thread_append(thread, &entry, 1) && phi__about_carry(thread, before) ? made : NULL;
+}
+
+/* The same lanes, each empty, under the same numbers. */
+static bool phi__rebase_lanes(phi_thread *thread, const phi_thread *before) {
+    uint32_t i, lane;
+    for (i = 1; i < before->lanes.count; i++)
+        if (phi__thread_new_lane(thread, before->lanes.at[i].name, PHI__LANE_NONE, 0, &lane) !=
+            PHI_OK)
+            return false;
+    return true;
+}
+
+static bool phi__rebase_lane(phi_thread *thread, const phi_thread *before, uint32_t lane) {
+    phi__fold fold;
+    bool done = phi__fold_lane(before, lane, UINT64_MAX, &fold) == PHI_OK;
+    if (done && fold.count > 0)
+        done = phi__thread_switch(thread, lane) == PHI_OK &&
+               phi__thread_take(thread, before, &fold, NULL);
+    phi__fold_free(before->log.memory, &fold);
+    return done;
+}
+
+PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
+                              phi_forgotten **made) {
+    uint32_t i;
+    *made = phi__rebase_begin(thread, before, keep);
+    if (*made == NULL || !phi__rebase_lanes(thread, before)) return false;
+    for (i = 0; i < before->lanes.count; i++)
+        if (i != before->lanes.active && !phi__rebase_lane(thread, before, i)) return false;
+    return phi__thread_switch(thread, before->lanes.active) == PHI_OK &&
+           phi__thread_take(thread, before, &before->fold, keep);
+}

@@ -1,0 +1,202 @@
+/* revert.c - what a revert takes: everything behind a step, or nothing. */
+#include "history/revert.h"
+
+#include "text/json_in.h"
+#include "history/step_in.h"
+#include "history/history_in.h"
+
+#include <stdio.h>
+
+typedef struct phi__reverting {
+    const phi_thread *thread;
+    const phi_revert *revert;
+    phi_arena *arena;
+    size_t target, first; /* items: the step, and the first one that goes */
+    phi_reverted *told;
+} phi__reverting;
+
+static bool phi__revert_text(phi_arena *arena, phi_str *out, const char *format, uint64_t n) {
+    char text[64];
+    (void)snprintf(text, sizeof text, format, (unsigned long long)n);
+    return phi__arena_str(arena, phi_str_of(text), out);
+}
+
+/* ---- steps ---- */
+
+PHI__FN size_t phi__step_label(uint64_t seq, char out[PHI__STEP_BYTES]) {
+    return (size_t)snprintf(out, PHI__STEP_BYTES, "[step n%llu]", (unsigned long long)seq);
+}
+
+PHI__FN bool phi__step_number(phi_str name, uint64_t *seq) {
+    size_t from = name.len > 0 && name.at[0] == 'n' ? 1 : 0;
+    return name.len > from && phi__str_to_u64(phi__str(name.at + from, name.len - from), seq);
+}
+
+PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count) {
+    uint64_t seq = 0;
+    size_t i;
+    phi__buf_char(out, '[');
+    for (i = 0; i < count; i++) {
+        if (!phi__step_number(names[i], &seq)) continue;
+        phi__json_put_comma(out);
+        phi__json_put_u64(out, seq);
+    }
+    phi__buf_char(out, ']');
+}
+
+/* A label of another thread's numbers, as a restored history has, names nothing. */
+static bool phi__revert_is_step(const phi__item *item) {
+    const phi_message *m = item->message;
+    char label[PHI__STEP_BYTES];
+    const phi_content *last;
+    if (m->role != PHI_ROLE_TOOL_RESULT || m->content_count == 0 ||
+        (item->flags & PHI_ITEM_SYNTHETIC) != 0)
+        return false;
+    last = &m->content[m->content_count - 1];
+    (void)phi__step_label(item->from, label);
+    return last->kind == PHI_CONTENT_TEXT && phi__str_is(last->text, label);
+}
+
+static bool phi__revert_find(phi__reverting *r) {
+    const phi__fold *fold = &r->thread->fold;
+    size_t i = fold->count;
+    if (r->revert->end_seq != 0 && r->revert->step >= r->revert->end_seq) return false;
+    while (i > 0 && fold->items[i - 1].to >= r->revert->step) {
+        const phi__item *item = &fold->items[--i];
+        if (item->from != r->revert->step || !phi__revert_is_step(item)) continue;
+        r->target = i;
+        for (r->first = i + 1; r->first < fold->count; r->first++)
+            if (fold->items[r->first].message->role != PHI_ROLE_TOOL_RESULT) break;
+        return r->first < fold->count;
+    }
+    return false;
+}
+
+/* In the log, whatever is shown of it. */
+static bool phi__revert_user_behind(const phi__reverting *r) {
+    return r->thread->messages.last_user > 0 && r->thread->messages.last_user - 1 > r->revert->step;
+}
+
+/* ---- what is said of it ---- */
+
+static bool phi__revert_abandon(phi__reverting *r) {
+    const phi__fold *fold = &r->thread->fold;
+    phi_str *names =
+        (phi_str *)phi_arena_alloc(r->arena, phi__mul(fold->count - r->first, sizeof *names));
+    size_t i;
+    if (names == NULL) return false;
+    for (i = r->first; i < fold->count; i++) {
+        if ((fold->items[i].flags & PHI_ITEM_SYNTHETIC) != 0) continue;
+        if (!phi__revert_text(r->arena, &names[r->told->abandoned_count++], "n%llu",
+                              fold->items[i].from))
+            return false;
+    }
+    r->told->abandoned = names;
+    return true;
+}
+
+static phi_message *phi__revert_tag(const phi__reverting *r) {
+    phi_message *tag = (phi_message *)phi__arena_zero(r->arena, sizeof *tag);
+    phi_content *block = (phi_content *)phi__arena_zero(r->arena, sizeof *block);
+    const phi_message *target = r->thread->fold.items[r->target].message;
+    phi__buf text;
+    bool done;
+    if (tag == NULL || block == NULL) return NULL;
+    phi__buf_init(&text, r->arena->memory);
+    phi__buf_printf(&text, "[Reverted to step n%llu (%s)", (unsigned long long)r->revert->step,
+                    phi_revert_category_text(r->revert->category));
+    if (r->told->summary.len > 0) phi__buf_text(&text, ": ");
+    phi__buf_add_str(&text, r->told->summary);
+    phi__buf_char(&text, ']');
+    done = !text.failed && phi__arena_str(r->arena, phi__buf_str(&text), &block->text);
+    phi__buf_free(&text);
+    block->kind = PHI_CONTENT_TEXT;
+    tag->role = PHI_ROLE_USER;
+    tag->content = block;
+    tag->content_count = 1;
+    tag->timestamp_ms = target->timestamp_ms;
+    tag->loop_id = target->loop_id;
+    tag->turn_index = target->turn_index;
+    return done ? tag : NULL;
+}
+
+/* As the event has it. */
+static bool phi__revert_meta(const phi__reverting *r, const char **meta) {
+    phi__buf out;
+    phi_str kept;
+    bool done;
+    phi__buf_init(&out, r->arena->memory);
+    phi__buf_text(&out, "{\"category\":");
+    phi__json_put_str(&out, r->told->category);
+    phi__buf_text(&out, ",\"target\":");
+    phi__json_put_u64(&out, r->revert->step);
+    phi__buf_text(&out, ",\"abandoned_node_ids\":");
+    phi__step_put_all(&out, r->told->abandoned, r->told->abandoned_count);
+    phi__buf_text(&out, ",\"summary\":");
+    if (r->told->summary.len > 0)
+        phi__json_put_str(&out, r->told->summary);
+    else
+        phi__buf_text(&out, "null");
+    phi__buf_char(&out, '}');
+    done = !out.failed && phi__arena_str(r->arena, phi__buf_str(&out), &kept);
+    phi__buf_free(&out);
+    if (done) *meta = kept.at;
+    return done;
+}
+
+static phi_status phi__revert_make(phi__reverting *r, phi_rewrite *out) {
+    const phi__fold *fold = &r->thread->fold;
+    phi_span *span = (phi_span *)phi__arena_zero(r->arena, sizeof *span);
+    if (span == NULL || !phi__revert_abandon(r) || !phi__revert_meta(r, &out->meta))
+        return PHI_NO_MEMORY;
+    span->from = fold->items[r->first].from;
+    span->to = fold->items[fold->count - 1].to;
+    span->messages = phi__revert_tag(r);
+    span->message_count = 1;
+    if (span->messages == NULL) return PHI_NO_MEMORY;
+    out->spans = span;
+    out->span_count = 1;
+    r->told->applied = true;
+    return PHI_OK;
+}
+
+static phi_status phi__revert_refuse(phi__reverting *r, const char *format) {
+    return phi__revert_text(r->arena, &r->told->reason, format, r->revert->step) ? PHI_OK
+                                                                                 : PHI_NO_MEMORY;
+}
+
+/* ---- public ---- */
+
+PHI_API const char *phi_revert_category_text(phi_revert_category category) {
+    switch (category) {
+    case PHI_REVERT_FAILURE: return "failure";
+    case PHI_REVERT_TANGENT: return "tangent";
+    case PHI_REVERT_COMPLETION: return "completion";
+    case PHI_REVERT_STEP_SUMMARY: return "step-summary";
+    }
+    return "";
+}
+
+PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
+                                   phi_arena *arena, phi_rewrite *out, phi_reverted *reverted) {
+    phi__reverting r;
+    if (thread == NULL || revert == NULL || arena == NULL || out == NULL || reverted == NULL ||
+        *phi_revert_category_text(revert->category) == '\0')
+        return PHI_BAD_ARG;
+    memset(&r, 0, sizeof r);
+    memset(out, 0, sizeof *out);
+    memset(reverted, 0, sizeof *reverted);
+    r.thread = thread;
+    r.revert = revert;
+    r.arena = arena;
+    r.told = reverted;
+    out->reason = PHI_REWRITE_REVERT;
+    reverted->category = phi_str_of(phi_revert_category_text(revert->category));
+    if (!phi__revert_text(arena, &reverted->target, "n%llu", revert->step) ||
+        !phi__arena_str(arena, revert->summary, &reverted->summary))
+        return PHI_NO_MEMORY;
+    if (!phi__revert_find(&r)) return phi__revert_refuse(&r, "step n%llu was not found");
+    if (phi__revert_user_behind(&r))
+        return phi__revert_refuse(&r, "a user message stands behind step n%llu");
+    return phi__revert_make(&r, out);
+}

@@ -1,0 +1,107 @@
+/* runs.c - the end of a run, and how one that keeps nothing is rolled back.
+
+   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if each had been revoked
+   when it ended. The lane then shows what it showed before. A run keeps a copy of that from its first rewrite on, so that
+   its end needs no memory; where there is no copy, as in a log that is read, the lane is folded anew. */
+#include "history/runs_in.h"
+
+#include "history/thread_in.h"
+
+/* ---- what it was before ---- */
+
+PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
+    phi__fold_free(thread->log.memory, &thread->undo.fold);
+    memset(&thread->undo, 0, sizeof thread->undo);
+}
+
+PHI__FN bool phi__thread_keep_undo(phi_thread *thread) {
+    phi__fold *kept = &thread->undo.fold;
+    const phi__fold *fold = &thread->fold;
+    if (!thread->loops.keeps_none || thread->loops.started == NULL || thread->undo.start != 0 ||
+        thread->ops.last_seq > thread->loops.started->seq)
+        return true;
+    if (!phi__fold_room(thread->log.memory, kept, phi__max(fold->count, 1))) return false;
+    if (fold->count > 0) memcpy(kept->items, fold->items, fold->count * sizeof *fold->items);
+    kept->count = fold->count;
+    kept->tokens = fold->tokens;
+    kept->durable = fold->durable;
+    kept->overlaps = fold->overlaps;
+    thread->undo.start = thread->loops.started->seq + 1;
+    thread->undo.lane = thread->lanes.active;
+    return true;
+}
+
+/* ---- rolling back ---- */
+
+/* The seq of its LOOP_START, and 1; 0: none, or it has ended before. */
+static uint64_t phi__runs_start(const phi_thread *thread, const phi__entry *end) {
+    const phi__loop_start *start = phi__loops_find(thread, end->loop_id);
+    return start != NULL ? start->seq : 0;
+}
+
+static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
+    return thread->undo.start == start && thread->undo.lane == thread->lanes.active;
+}
+
+/* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
+   not come to be appended. */
+static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
+    phi_status status;
+    phi__fold fold;
+    phi__op *op;
+    if (!phi__thread_roll_back_ops(thread, thread->lanes.active, start - 1, thread->log.count))
+        return PHI_OK;
+    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX, &fold);
+    for (op = thread->ops.last; op != NULL && op->seq >= start; op = op->earlier)
+        if (op->revoked && op->revoked_at == thread->log.count) op->revoked = false;
+    if (status != PHI_OK) return status;
+    phi__thread_drop_undo(thread);
+    thread->undo.fold = fold;
+    thread->undo.start = start;
+    thread->undo.lane = thread->lanes.active;
+    return PHI_OK;
+}
+
+PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end) {
+    uint64_t start = phi__runs_start(thread, end);
+    return end->keep == PHI_KEEP_NONE && start != 0 && !phi__runs_has_undo(thread, start) &&
+           thread->ops.last_seq >= start;
+}
+
+PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
+    return phi__runs_end_folds(thread, end)
+               ? phi__runs_fold_anew(thread, phi__runs_start(thread, end))
+               : PHI_OK;
+}
+
+static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
+    uint64_t start = (uint64_t)end->ordinal;
+    (void)phi__thread_roll_back_ops(thread, end->lane, start - 1, end->seq);
+    phi__thread_unmark_ops(thread, end->lane, start - 1, end->seq);
+    if (phi__runs_has_undo(thread, start)) {
+        phi__fold_free(thread->log.memory, &thread->fold);
+        thread->fold = thread->undo.fold;
+        memset(&thread->undo, 0, sizeof thread->undo);
+    }
+    phi__fold_take_out(&thread->fold, start - 1, end->seq);
+    phi__thread_left(thread);
+}
+
+PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
+    phi__loop_start *start = phi__loops_find(thread, end->loop_id);
+    end->ordinal = start != NULL ? (size_t)start->seq : 0;
+    if (start != NULL) start->seq = 0;
+    if (end->keep == PHI_KEEP_NONE && end->ordinal > 0) phi__runs_roll_back(thread, end);
+    phi__thread_drop_undo(thread);
+    thread->loops.started = NULL;
+}
+
+PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
+    size_t i;
+    for (i = 0; i < thread->log.held; i++) {
+        const phi__entry *end = thread->log.entries[i];
+        if (end->kind == PHI_ENTRY_LOOP_END && end->keep == PHI_KEEP_NONE && end->ordinal > 0)
+            (void)phi__thread_roll_back_ops(thread, end->lane, (uint64_t)end->ordinal - 1,
+                                            end->seq);
+    }
+}

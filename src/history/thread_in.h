@@ -1,0 +1,110 @@
+/* thread_in.h - a thread: its log, and what is known of it while it grows.
+
+   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
+   lanes, and earlier states, are folded anew when they are asked for. An assistant message that failed or was aborted
+   stays in the log and is not shown.
+   All of this is in memory, and needs no store: what would read a log back is in recall_in.h.
+   Threads: the pumping thread. */
+#ifndef PHI_HISTORY_THREAD_IN_H
+#define PHI_HISTORY_THREAD_IN_H
+
+#include "log/hashes_in.h"
+#include "history/lane_in.h"
+#include "history/loops_in.h"
+#include "history/ops_in.h"
+#include "history/runs_in.h"
+
+struct phi_thread {
+    phi__log log;             /* log_in.h */
+    phi__lanes lanes;         /* lane_in.h */
+    phi__messages messages;   /* of the active lane; lane_in.h */
+    phi__fold fold;           /* of the active lane; fold_in.h */
+    phi__ops ops;             /* ops_in.h */
+    phi__loops loops;         /* loops_in.h */
+    phi__undo undo;           /* runs_in.h */
+    phi__hashes ids;          /* of the tool call ids so far */
+    phi_usage usage;          /* phi_thread_usage */
+    phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
+    struct phi__about *about; /* about_in.h; NULL: nothing was said */
+    struct phi__loading *loading; /* load.c; NULL: it is not being read */
+    struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
+    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
+    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
+    void *user;             /* the run that goes over it, or NULL */
+    bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
+    bool restored; /* it was read: what no run has answered since was lost with a process */
+};
+
+typedef phi_thread phi__thread;
+
+/* ---- thread.c ---- */
+
+/* io: for the time of what is appended; NULL: none is known. */
+PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
+/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store: phi__thread_free is for one that may be. */
+PHI__FN void phi__thread_destroy(phi_thread *thread);
+/* Forgets all without freeing it: somebody has a copy. */
+PHI__FN void phi__thread_renew(phi_thread *thread);
+
+/* Bytes of all its segments and lists. */
+PHI__FN size_t phi__thread_bytes(const phi_thread *thread);
+
+static inline int64_t phi__thread_now(const phi_thread *thread) {
+    return phi__log_now(&thread->log);
+}
+static inline phi_arena *phi__thread_room(phi_thread *thread) {
+    return phi__log_room(&thread->log);
+}
+static inline bool phi__thread_whole(const phi_thread *thread) {
+    return phi__log_whole(&thread->log);
+}
+static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq) {
+    return phi__log_at(&thread->log, seq);
+}
+static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
+    return phi__log_roll(&thread->log, carried);
+}
+static inline void phi__thread_left(phi_thread *thread) { phi__log_left(&thread->log); }
+/* 1 where there is only the default one. */
+static inline size_t phi__thread_lanes(const phi_thread *thread) {
+    return phi__max(thread->lanes.count, 1);
+}
+/* ---- append.c ---- */
+
+/* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
+   else is appended. False: no memory. */
+PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages);
+/* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
+PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n);
+
+/* What attaching does for every entry, on the active lane. */
+PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
+/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
+   current segment. False: no memory, and nothing changed. */
+PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
+/* Copies a message into the current segment without appending it; NULL: no memory. */
+PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
+/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
+   so. False: no memory; results that are there by then stay. */
+PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
+/* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
+   ambiguous; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
+/* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
+   False: no memory. */
+PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
+/* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
+   False: no memory, and nothing changed. */
+PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info, int64_t started_ms,
+                                  int64_t ended_ms, phi_status status);
+
+/* ---- note.c ---- */
+
+/* A note; phi's own, too. As phi_thread_note. */
+PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
+                                    uint64_t *seq);
+
+/* What is no JSON is PHI_PARSE, or what the reader says. */
+PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
+
+#endif

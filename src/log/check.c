@@ -1,0 +1,60 @@
+/* check.c - what a message must be to stand in a thread. */
+#include "log/log_in.h"
+
+#include "base/utf8_in.h"
+
+/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not would be one there. */
+PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
+
+static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_TEXT: return true;
+    case PHI_CONTENT_IMAGE: return role != PHI_ROLE_ASSISTANT;
+    case PHI_CONTENT_THINKING:
+    case PHI_CONTENT_TOOL_CALL: return role == PHI_ROLE_ASSISTANT;
+    }
+    return false;
+}
+
+static const char *phi__check_content(phi_role role, const phi_content *c) {
+    if (!phi__check_kind_fits(role, c->kind))
+        return role == PHI_ROLE_ASSISTANT ? "expected text, thinking or a tool call"
+                                          : "expected text or an image";
+    if (c->kind == PHI_CONTENT_IMAGE && (c->data.len == 0 || c->mime_type.len == 0))
+        return "an image needs data and mime_type";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && c->id.len == 0) return "a tool call needs an id";
+    if (c->kind == PHI_CONTENT_TOOL_CALL && !phi__id_fits(c->id))
+        return "a tool call's id is not UTF-8";
+    return NULL;
+}
+
+static const char *phi__check_whole(const phi_message *m) {
+    if ((unsigned)m->role < (unsigned)PHI_ROLE_USER ||
+        (unsigned)m->role > (unsigned)PHI_ROLE_EXTENSION)
+        return "role is none of its values";
+    if ((unsigned)m->stop_reason > (unsigned)PHI_STOP_REASON_PAUSED)
+        return "stop_reason is none of its values";
+    if (m->content == NULL && m->content_count > 0) return "content is missing";
+    if (m->role == PHI_ROLE_TOOL_RESULT && m->tool_call_id.len == 0)
+        return "a tool result needs a tool_call_id";
+    if (m->role == PHI_ROLE_TOOL_RESULT && !phi__id_fits(m->tool_call_id))
+        return "tool_call_id is not UTF-8";
+    if (m->role == PHI_ROLE_EXTENSION && m->extension_kind.len == 0)
+        return "an extension needs an extension_kind";
+    if (m->role == PHI_ROLE_EXTENSION && m->extra != NULL &&
+        (phi__str_is(m->extra->role, "user") || phi__str_is(m->extra->role, "assistant") ||
+         phi__str_is(m->extra->role, "toolResult")))
+        return "an extension cannot have the role user, assistant or toolResult";
+    return NULL;
+}
+
+PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
+    const char *fault = phi__check_whole(m);
+    size_t i;
+    *block = SIZE_MAX;
+    for (i = 0; fault == NULL && m->role != PHI_ROLE_EXTENSION && i < m->content_count; i++) {
+        fault = phi__check_content(m->role, &m->content[i]);
+        *block = i;
+    }
+    return fault;
+}

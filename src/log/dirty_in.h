@@ -1,0 +1,34 @@
+/* dirty_in.h - which logs of a runtime are to be looked at in a step.
+
+   A log that is in a store puts itself into one list when it grows, and into another when something of it went out of
+   view: so a step need not look at all of them. One that is in no store costs a look at a pointer. */
+#ifndef PHI_LOG_DIRTY_IN_H
+#define PHI_LOG_DIRTY_IN_H
+
+#include "base/base_in.h"
+
+/* Why a log is looked at in a step. */
+typedef enum phi__dirty_why {
+    PHI__DIRTY_GREW = 0, /* it has entries which its store has not been given */
+    PHI__DIRTY_LEAVES,   /* what it shows no more may leave memory */
+    PHI__DIRTY_WHYS
+} phi__dirty_why;
+
+/* A log's place in the lists; it is kept with what the store has of it. */
+typedef struct phi__dirty {
+    struct phi__dirty *next[PHI__DIRTY_WHYS], *prev[PHI__DIRTY_WHYS];
+    bool listed[PHI__DIRTY_WHYS];
+} phi__dirty;
+
+/* Logs of a runtime, a list for each reason. */
+typedef struct phi__grown {
+    phi__dirty *head[PHI__DIRTY_WHYS], *tail[PHI__DIRTY_WHYS];
+} phi__grown;
+
+/* Puts it into a list, if it is not in it and there are lists. NULL is harmless for each. */
+PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
+PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
+/* The one that was listed first, and out of the list; NULL: none. */
+PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why);
+
+#endif

@@ -1,0 +1,146 @@
+/* log_in.h - entries, in memory: by seq, and in the segments where they live.
+
+   Entries, and all they point to, live in segments and never move. Order is seq, which is also the place in the log. Of
+   a log that is in a store, segments to which no view points may leave memory: their entries are then *away*, and
+   `entries` has gaps. Nothing here reads or writes a store.
+   Threads: the pumping thread. */
+#ifndef PHI_LOG_LOG_IN_H
+#define PHI_LOG_LOG_IN_H
+
+#include "io/io_in.h"
+#include "log/thread.h"
+#include "log/dirty_in.h"
+#include "wire/codec_in.h"
+
+/* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
+   when it is full. */
+typedef struct phi__segment {
+    phi_arena arena;
+    struct phi__segment *older;
+    bool live; /* while something leaves: it stays */
+} phi__segment;
+
+/* A rewrite as it is kept. */
+typedef struct phi__op {
+    phi_rewrite rewrite; /* strings, spans and messages in its segment */
+    phi__segment *segment;
+    uint32_t lane;
+    uint64_t seq;
+    bool revoked;
+    uint64_t revoked_at;       /* seq of what undid it */
+    size_t message_count;      /* of all spans */
+    phi__rendered **rendered;  /* of each */
+    struct phi__load_op *load; /* load.c: while its thread is being read */
+    struct phi__op *earlier;   /* in the log */
+    uint64_t id_hash;
+} phi__op;
+
+typedef struct phi__child_run {
+    phi_str tool_call_id, session_id, loop_id;
+} phi__child_run;
+
+typedef struct phi__note {
+    phi_str kind, json;
+} phi__note;
+
+typedef struct phi__entry {
+    uint64_t seq;
+    phi__segment *segment;
+    size_t
+        ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
+                       LOOP_START, and 1 (0: none) */
+    int64_t at_ms; /* for display, never for order */
+    phi_entry_kind kind : 8;
+    phi_trigger trigger : 8; /* TURN_START */
+    phi_keep keep : 8;       /* LOOP_END */
+    uint32_t flags : 8;
+    uint32_t lane;
+    uint32_t turn_index;
+    phi_status status; /* LOOP_END */
+    phi_str loop_id;
+    const phi_message *message;     /* MESSAGE */
+    const phi_usage *usage;         /* TURN_END, LOOP_END, FORGOTTEN */
+    union {                         /* by kind; NULL, where there is nothing of it */
+        phi__rendered *rendered;    /* MESSAGE: its blocks in wire formats */
+        const phi_loop_info *loop;  /* LOOP_START */
+        const phi_failure *failure; /* LOOP_END that failed */
+        phi__op *op;                /* REWRITE */
+        phi__child_run *spawn;      /* SPAWN */
+        phi__note *note;            /* NOTE */
+        phi_forgotten *forgotten;   /* FORGOTTEN */
+    } of;
+} phi__entry;
+
+/* Entries, by seq; and where they live. */
+typedef struct phi__log {
+    phi_memory *memory;
+    phi__io *io;
+    phi__segment first;     /* in its place: a short log needs no other */
+    phi__segment *segments; /* the others */
+    phi__segment *current;  /* one of these */
+    size_t segment_bytes;   /* of a segment that is full */
+    size_t limit_bytes;     /* of the agent's memory, of which that is a part; 0: none */
+    size_t base;            /* seq of the first entry; those before it are forgotten */
+    size_t count;           /* 1 and the last entry's seq; `held` entries are in memory: by seq */
+    phi__entry **entries;
+    size_t held, cap;
+    int64_t made_ms, changed_ms; /* phi_thread_info */
+    bool left;         /* something went out of view since the last look at what may leave memory */
+    phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
+    phi__dirty *dirty; /* its place there; NULL: it is in no store */
+} phi__log;
+
+/* Empty. io: for the time of what is appended; NULL: none is known. */
+PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
+/* Gives back all it has; then it is to be initialised again. */
+PHI__FN void phi__log_free(phi__log *log);
+PHI__FN int64_t phi__log_now(const phi__log *log);
+/* An entry; NULL: it is away, or there is none. */
+PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
+/* Room for n more entries, so that adding them cannot fail. False: no memory. */
+PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
+/* The next entry, which lives in the current segment already. */
+PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
+/* After something was added. */
+PHI__FN void phi__log_grew(phi__log *log);
+/* Something went out of view. */
+PHI__FN void phi__log_left(phi__log *log);
+/* Whether every entry from the first one on is in memory. */
+static inline bool phi__log_whole(const phi__log *log) {
+    return log->held + log->base == log->count;
+}
+
+/* ---- segments.c ---- */
+
+/* Where the next entries are to live, and all they point to. */
+static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
+/* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0: as usual. */
+PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes);
+/* Bytes of its segments. */
+PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
+/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
+   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
+   nothing changed. */
+PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
+/* Leaves the current segment for a new one in any case. False: no memory. */
+PHI__FN bool phi__log_open(phi__log *log);
+/* Segments are freed that are not live: of what leaves memory. */
+PHI__FN void phi__log_drop_dead(phi__log *log);
+PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmless */
+
+/* ---- check.c ---- */
+
+/* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
+   fit. Static. */
+PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
+/* Whether an id is UTF-8, as ids and names in a thread are. */
+PHI__FN bool phi__id_fits(phi_str id);
+
+/* ---- entry.c ---- */
+
+/* Words of what is stored and described: by number, NULL past the end. */
+PHI__FN const char *phi__entry_kind_word(int kind);
+PHI__FN const char *phi__entry_trigger_word(int trigger);
+PHI__FN const char *phi__entry_continuation_word(int continuation);
+
+#endif

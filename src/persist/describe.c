@@ -1,0 +1,440 @@
+/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line is written of are
+   read: others may have left memory. */
+#include "base/utf8_in.h"
+#include "model/tokens.h"
+#include "persist/entry_in.h"
+#include "persist/introspect_in.h"
+
+enum {
+    PHI__DESCRIBE_LAST = 20,  /* entries */
+    PHI__DESCRIBE_TEXT = 200, /* bytes; as Thread.debug_view of the specification cuts */
+    PHI__DESCRIBE_NAME = 80,  /* bytes */
+    PHI__DESCRIBE_MOST = 4    /* calls or spans in a line */
+};
+
+/* ---- texts ---- */
+
+/* Nothing that ends the line, or that a terminal obeys: what is said may come from anywhere. */
+static void phi__describe_clean(phi__buf *out, phi_str s) {
+    size_t i;
+    for (i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.at[i];
+        bool c1 = c == 0xc2 && i + 1 < s.len && (unsigned char)s.at[i + 1] < 0xa0;
+        if (c1) c = (unsigned char)s.at[++i];
+        if (c == '\n')
+            phi__buf_text(out, "\\n");
+        else if (c == '\t')
+            phi__buf_text(out, "\\t");
+        else if (c < 0x20 || c == 0x7f || c1)
+            phi__buf_printf(out, "\\x%02x", (unsigned)c);
+        else
+            phi__buf_char(out, (char)c);
+    }
+}
+
+/* The first `most` bytes, in sound UTF-8. */
+static void phi__describe_cut(phi__buf *out, phi_str s, size_t most) {
+    phi__buf sound;
+    phi__buf_init(&sound, out->memory);
+    phi__utf8_repair(&sound, phi__str(s.at, phi__utf8_cut(s, most)));
+    phi__describe_clean(out, phi__buf_str(&sound));
+    out->failed = out->failed || sound.failed;
+    phi__buf_free(&sound);
+    if (s.len > most) phi__buf_text(out, "...");
+}
+
+static void phi__describe_name(phi__buf *out, phi_str s) {
+    phi__describe_cut(out, s, PHI__DESCRIBE_NAME);
+}
+
+static void phi__describe_n(phi__buf *out, uint64_t n, const char *one, const char *many) {
+    phi__buf_printf(out, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
+
+static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
+    phi__buf_printf(out, "%llu tokens in, %llu of them cached, %llu out",
+                    (unsigned long long)(u->input + u->cache_read + u->cache_write),
+                    (unsigned long long)u->cache_read, (unsigned long long)u->output);
+}
+
+/* ---- messages ---- */
+
+/* What is known of the view and of how it is to be written, beside an entry. */
+typedef struct phi__describe {
+    phi__buf *out;
+    phi_str lane;
+    size_t text_bytes;
+    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the next one. */
+    const phi__open_calls *open;
+    size_t open_at;
+    const phi_view_item *items; /* what the lane shows */
+    size_t item_count;
+} phi__describe;
+
+typedef enum phi__describe_mark {
+    PHI__DESCRIBE_HIDDEN = 0,
+    PHI__DESCRIBE_REPLACED,
+    PHI__DESCRIBE_SHOWN
+} phi__describe_mark;
+
+static void phi__describe_who(phi__buf *out, const phi_message *m) {
+    switch (m->role) {
+    case PHI_ROLE_USER: phi__buf_text(out, "user message"); return;
+    case PHI_ROLE_ASSISTANT:
+        phi__buf_text(out, "answer");
+        if (m->stop_reason > PHI_STOP_REASON_TOOL_USE || m->stop_reason == PHI_STOP_REASON_LENGTH)
+            phi__buf_printf(out, " (%s)", phi_stop_reason_text(m->stop_reason));
+        return;
+    case PHI_ROLE_TOOL_RESULT:
+        phi__buf_text(out, m->is_error ? "failed result of " : "result of ");
+        phi__describe_name(out, m->tool_name);
+        phi__buf_char(out, ' ');
+        phi__describe_name(out, m->tool_call_id);
+        return;
+    case PHI_ROLE_EXTENSION:
+        phi__buf_text(out, "extension ");
+        phi__describe_name(out, m->extension_kind);
+        return;
+    }
+}
+
+static size_t phi__describe_of_kind(const phi_message *m, phi_content_kind kind) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) n += m->content[i].kind == kind;
+    return n;
+}
+
+/* The text blocks as one, as far as they are wanted. */
+static void phi__describe_text(phi__describe *d, const phi_message *m) {
+    size_t i, left = d->text_bytes;
+    uint64_t all = 0;
+    phi__buf_char(d->out, '"');
+    for (i = 0; i < m->content_count; i++) {
+        phi_str s = m->content[i].text;
+        if (m->content[i].kind != PHI_CONTENT_TEXT) continue;
+        all += s.len;
+        s.len = phi__utf8_cut(s, left);
+        phi__describe_cut(d->out, s, s.len);
+        left -= s.len;
+        if (s.len < m->content[i].text.len) left = 0;
+    }
+    if (all > d->text_bytes) phi__buf_text(d->out, "...");
+    phi__buf_char(d->out, '"');
+    if (all > d->text_bytes) phi__buf_printf(d->out, " of %llu bytes", (unsigned long long)all);
+}
+
+static bool phi__describe_call_is_open(const phi__describe *d, uint64_t seq, size_t block) {
+    size_t i;
+    for (i = d->open_at; i > 0 && d->open->calls[i - 1].seq == seq; i--)
+        if (d->open->calls[i - 1].block == block) return true;
+    return false;
+}
+
+static void phi__describe_calls(phi__describe *d, const phi_message *m, uint64_t seq, bool shown) {
+    size_t i, n = 0;
+    for (i = 0; i < m->content_count; i++) {
+        const phi_content *c = &m->content[i];
+        if (c->kind != PHI_CONTENT_TOOL_CALL || ++n > PHI__DESCRIBE_MOST) continue;
+        phi__buf_text(d->out, n == 1 ? ", calls " : ", ");
+        phi__describe_name(d->out, c->name);
+        phi__buf_char(d->out, ' ');
+        phi__describe_name(d->out, c->id);
+        phi__buf_char(d->out, ' ');
+        phi__describe_cut(d->out, c->arguments, d->text_bytes);
+        if (c->incomplete) phi__buf_text(d->out, " (broke off)");
+        if (shown && phi__describe_call_is_open(d, seq, i)) phi__buf_text(d->out, " (open)");
+    }
+    if (n > PHI__DESCRIBE_MOST)
+        phi__buf_printf(d->out, " and %llu more", (unsigned long long)(n - PHI__DESCRIBE_MOST));
+}
+
+static void phi__describe_message(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
+    static const char *const marks[] = {"hidden", "replaced", "shown"};
+    const phi_message *m = e->message;
+    size_t images = phi__describe_of_kind(m, PHI_CONTENT_IMAGE);
+    phi__describe_who(d->out, m);
+    phi__buf_printf(d->out, ", %llu tokens, %s", (unsigned long long)phi_tokens_of_message(NULL, m),
+                    marks[mark]);
+    if ((e->flags & PHI_ENTRY_DURABLE) != 0) phi__buf_text(d->out, ", durable");
+    if (phi__describe_of_kind(m, PHI_CONTENT_THINKING) > 0) phi__buf_text(d->out, ", thinking");
+    if (images > 0) {
+        phi__buf_text(d->out, ", ");
+        phi__describe_n(d->out, images, "image", "images");
+    }
+    if (phi__describe_of_kind(m, PHI_CONTENT_TEXT) > 0) {
+        phi__buf_text(d->out, ": ");
+        phi__describe_text(d, m);
+    }
+    if (m->role == PHI_ROLE_EXTENSION) {
+        phi__buf_text(d->out, ": ");
+        phi__describe_cut(d->out, m->extension_data, d->text_bytes);
+    }
+    phi__describe_calls(d, m, e->seq, mark == PHI__DESCRIBE_SHOWN);
+}
+
+/* ---- other entries ---- */
+
+static void phi__describe_span(phi__describe *d, const phi_span *span) {
+    phi__buf_printf(d->out, "%llu", (unsigned long long)span->from);
+    if (span->to != span->from) phi__buf_printf(d->out, "-%llu", (unsigned long long)span->to);
+    if (span->message_count == 0) {
+        phi__buf_text(d->out, " by nothing");
+        return;
+    }
+    phi__buf_text(d->out, " by ");
+    if (span->summary)
+        phi__describe_n(d->out, span->message_count, "summary ", "summaries ");
+    else
+        phi__describe_n(d->out, span->message_count, "message ", "messages ");
+    phi__describe_text(d, &span->messages[0]);
+}
+
+static void phi__describe_rewrite(phi__describe *d, const phi_rewrite *r) {
+    size_t i;
+    phi__buf_text(d->out, "rewrite \"");
+    phi__describe_name(d->out, phi_str_of(r->op_id));
+    if (r->revoke != NULL) {
+        phi__buf_text(d->out, "\" undoes \"");
+        phi__describe_name(d->out, phi_str_of(r->revoke));
+        phi__buf_char(d->out, '"');
+        return;
+    }
+    phi__buf_printf(d->out, "\" (%s)%s", phi_rewrite_reason_text(r->reason),
+                    r->span_count > 0 ? " replaces " : "");
+    for (i = 0; i < r->span_count && i < PHI__DESCRIBE_MOST; i++) {
+        if (i > 0) phi__buf_text(d->out, ", ");
+        phi__describe_span(d, &r->spans[i]);
+    }
+    if (r->span_count > PHI__DESCRIBE_MOST)
+        phi__buf_printf(d->out, " and %llu more",
+                        (unsigned long long)(r->span_count - PHI__DESCRIBE_MOST));
+    if (r->switch_to == NULL) return;
+    phi__buf_text(d->out, r->span_count > 0 ? ", and switches to lane \"" : " switches to lane \"");
+    phi__describe_name(d->out, phi_str_of(r->switch_to));
+    phi__buf_char(d->out, '"');
+}
+
+static void phi__describe_lane(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "lane \"");
+    phi__describe_name(d->out, e->lane);
+    if (e->kind == PHI_ENTRY_SWITCH) {
+        phi__buf_text(d->out, "\" is active");
+    } else if (e->parent_lane.len == 0) {
+        phi__buf_text(d->out, "\" begins empty");
+    } else {
+        phi__buf_text(d->out, "\" begins as \"");
+        phi__describe_name(d->out, e->parent_lane);
+        phi__buf_printf(d->out, "\" after %llu", (unsigned long long)e->fork_seq);
+    }
+}
+
+static void phi__describe_why(phi__buf *out, const char *word) {
+    if (word != NULL && word[0] != '\0') phi__buf_printf(out, " (%s)", word);
+}
+
+static void phi__describe_loop(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "run \"");
+    phi__describe_name(d->out, e->loop_id);
+    if (e->kind == PHI_ENTRY_LOOP_START) {
+        phi__buf_text(d->out, "\" begins");
+        if (e->loop != NULL)
+            phi__describe_why(d->out, phi__entry_continuation_word((int)e->loop->continuation));
+        return;
+    }
+    phi__buf_printf(d->out, "\" ends: %s", phi_status_text((int)e->status));
+    if (e->failure != NULL)
+        phi__buf_printf(d->out, " (%s)", phi_failure_kind_text(e->failure->kind));
+    if (e->keep == PHI_KEEP_NONE) phi__buf_text(d->out, ", nothing of it is kept");
+}
+
+static void phi__describe_child(phi__describe *d, const phi_entry *e) {
+    phi__buf_text(d->out, "call \"");
+    phi__describe_name(d->out, e->tool_call_id);
+    phi__buf_text(d->out, "\" ran \"");
+    phi__describe_name(d->out, e->child_loop_id);
+    phi__buf_char(d->out, '"');
+}
+
+static void phi__describe_other(phi__describe *d, const phi_entry *e) {
+    switch (e->kind) {
+    case PHI_ENTRY_MESSAGE: return;
+    case PHI_ENTRY_REWRITE: phi__describe_rewrite(d, e->rewrite); return;
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: phi__describe_lane(d, e); return;
+    case PHI_ENTRY_LOOP_START:
+    case PHI_ENTRY_LOOP_END: phi__describe_loop(d, e); break;
+    case PHI_ENTRY_TURN_START:
+        phi__buf_printf(d->out, "turn %u begins", (unsigned)e->turn_index);
+        phi__describe_why(d->out, phi__entry_trigger_word((int)e->trigger));
+        return;
+    case PHI_ENTRY_TURN_END:
+        phi__buf_printf(d->out, "turn %u ends", (unsigned)e->turn_index);
+        break;
+    case PHI_ENTRY_SPAWN: phi__describe_child(d, e); return;
+    case PHI_ENTRY_FORGOTTEN:
+        phi__buf_printf(d->out, "entries %llu to %llu are forgotten, %llu bytes",
+                        (unsigned long long)e->forgotten->from,
+                        (unsigned long long)e->forgotten->to - 1,
+                        (unsigned long long)e->forgotten->bytes);
+        return;
+    case PHI_ENTRY_NOTE:
+        phi__buf_text(d->out, "note ");
+        phi__describe_name(d->out, e->note_kind);
+        phi__buf_text(d->out, ": ");
+        phi__describe_cut(d->out, e->note, d->text_bytes);
+        return;
+    }
+    if (e->usage == NULL) return;
+    phi__buf_text(d->out, "; ");
+    phi__describe_usage(d->out, e->usage);
+}
+
+static void phi__describe_entry(phi__describe *d, const phi_entry *e, phi__describe_mark mark) {
+    phi__buf_printf(d->out, "%llu ", (unsigned long long)e->seq);
+    if (e->kind != PHI_ENTRY_LANE && e->kind != PHI_ENTRY_SWITCH &&
+        !phi_str_equal(e->lane, d->lane)) {
+        phi__buf_char(d->out, '[');
+        phi__describe_name(d->out, e->lane);
+        phi__buf_text(d->out, "] ");
+    }
+    if (e->kind == PHI_ENTRY_MESSAGE)
+        phi__describe_message(d, e, mark);
+    else
+        phi__describe_other(d, e);
+    phi__buf_char(d->out, '\n');
+}
+
+/* ---- the whole ---- */
+
+/* A byte for each entry from `first` to before `end`. */
+static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, uint64_t first,
+                                    uint64_t end, phi_arena *scratch) {
+    uint8_t *marks = (uint8_t *)phi__arena_zero(scratch, (size_t)(end - first));
+    size_t i;
+    uint64_t seq;
+    for (i = 0; marks != NULL && i < count; i++) {
+        const phi_view_item *it = &items[i];
+        if ((it->flags & PHI_ITEM_SYNTHETIC) == 0) {
+            if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
+            continue;
+        }
+        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to)
+            continue; /* one span, many messages */
+        for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
+            if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
+                marks[seq - first] = PHI__DESCRIBE_REPLACED;
+    }
+    return marks;
+}
+
+static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint64_t end,
+                               const phi_lane_figures *f) {
+    phi_usage usage = phi_thread_usage(thread);
+    phi__describe_n(d->out, end, "entry", "entries");
+    if (end < phi_thread_count(thread))
+        phi__buf_printf(d->out, " of %llu", (unsigned long long)phi_thread_count(thread));
+    phi__buf_text(d->out, ", ");
+    phi__describe_n(d->out, phi_thread_lane_count(thread), "lane", "lanes");
+    if (end == phi_thread_count(thread)) {
+        phi__buf_text(d->out, "; runs that ended took ");
+        phi__describe_usage(d->out, &usage);
+    }
+    phi__buf_text(d->out, "\nlane \"");
+    phi__describe_name(d->out, d->lane);
+    phi__buf_text(d->out, "\" shows ");
+    phi__describe_n(d->out, f->messages, "message", "messages");
+    phi__buf_printf(d->out, ", %llu tokens: %llu of the user, ", (unsigned long long)f->tokens,
+                    (unsigned long long)f->user);
+    phi__describe_n(d->out, f->answers, "answer, ", "answers, ");
+    phi__describe_n(d->out, f->results, "result", "results");
+    if (f->extensions > 0) {
+        phi__buf_text(d->out, ", ");
+        phi__describe_n(d->out, f->extensions, "extension", "extensions");
+    }
+    if (f->made > 0)
+        phi__buf_printf(d->out, "; %llu made by rewrites", (unsigned long long)f->made);
+    if (f->open_calls > 0) {
+        phi__buf_text(d->out, "; ");
+        phi__describe_n(d->out, f->open_calls, "call open", "calls open");
+    }
+    phi__buf_char(d->out, '\n');
+}
+
+/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this log's own. */
+static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
+                                                phi__describe_mark mark) {
+    size_t i;
+    if ((e->flags & PHI_ITEM_SYNTHETIC) == 0) return mark;
+    for (i = 0; i < d->item_count; i++)
+        if (d->items[i].message == e->message) return PHI__DESCRIBE_SHOWN;
+    return mark;
+}
+
+static phi_status phi__describe_entries(phi__describe *d, const phi_thread *thread, uint64_t first,
+                                        uint64_t end, const uint8_t *marks) {
+    uint64_t seq;
+    for (seq = first; seq < end; seq++) {
+        phi_entry e;
+        phi_status status = phi_thread_entry(thread, seq, &e);
+        if (status != PHI_OK) return status;
+        while (d->open_at > 0 && d->open->calls[d->open_at - 1].seq < seq) d->open_at--;
+        phi__describe_entry(d, &e,
+                            phi__describe_carried(d, &e, (phi__describe_mark)marks[seq - first]));
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__describe_write(phi__describe *d, const phi_thread *thread,
+                                      const phi_describe *asked, phi_arena *scratch) {
+    uint64_t count = phi_thread_count(thread);
+    uint64_t end = asked->before != 0 && asked->before < count ? asked->before : count;
+    uint64_t most = asked->last == 0 ? (uint64_t)PHI__DESCRIBE_LAST : asked->last;
+    uint64_t first = asked->last != PHI_UNLIMITED && end > most ? end - most : 0;
+    uint64_t base = phi_thread_first(thread);
+    const phi_view_item *items;
+    phi__open_calls open;
+    phi_lane_figures figures;
+    uint8_t *marks;
+    size_t n;
+    phi_status status;
+    if (first < base) first = base;
+    if (end < first) return PHI_NOT_FOUND;
+    status = phi_thread_view(thread, asked->lane, end < count ? end - 1 : UINT64_MAX, scratch,
+                             &items, &n);
+    if (status != PHI_OK) return status;
+    marks = phi__describe_marks(items, n, first, end, scratch);
+    if (marks == NULL || !phi__open_calls_find(items, n, scratch, &open)) return PHI_NO_MEMORY;
+    figures = phi__figures_of(items, n, &open);
+    d->items = items;
+    d->item_count = n;
+    d->open = &open;
+    d->open_at = open.count;
+    d->lane = asked->lane != NULL ? phi_str_of(asked->lane) : phi_thread_lane(thread);
+    d->text_bytes = asked->text_bytes == 0 ? (size_t)PHI__DESCRIBE_TEXT : asked->text_bytes;
+    if (asked->text_bytes == PHI_UNLIMITED) d->text_bytes = SIZE_MAX;
+    phi__describe_head(d, thread, end, &figures);
+    return phi__describe_entries(d, thread, first, end, marks);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
+                                       phi_arena *arena, phi_str *out) {
+    phi_describe plain;
+    phi_arena scratch;
+    phi__buf text;
+    phi__describe d;
+    phi_status status;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    memset(&plain, 0, sizeof plain);
+    memset(&d, 0, sizeof d);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_init(&text, arena->memory);
+    d.out = &text;
+    status = phi__describe_write(&d, thread, describe != NULL ? describe : &plain, &scratch);
+    if (status == PHI_OK && (text.failed || !phi__arena_str(arena, phi__buf_str(&text), out)))
+        status = PHI_NO_MEMORY;
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status;
+}

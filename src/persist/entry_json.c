@@ -1,0 +1,306 @@
+/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+#include "persist/entry_in.h"
+
+#include "base/utf8_in.h"
+#include "model/message_in.h"
+#include "text/json_in.h"
+
+/* ---- words ---- */
+
+/* ---- members ---- */
+
+static void phi__entry_put_str(phi__buf *out, const char *key, phi_str value) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, value);
+}
+
+/* Nothing is left out. */
+static void phi__entry_put_some(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__entry_put_str(out, key, value);
+}
+
+static void phi__entry_put_u64(phi__buf *out, const char *key, uint64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_u64(out, n);
+}
+
+static void phi__entry_put_i64(phi__buf *out, const char *key, int64_t n) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_i64(out, n);
+}
+
+/* The key only when it holds. */
+static void phi__entry_put_true(phi__buf *out, const char *key, bool holds) {
+    if (!holds) return;
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_text(out, "true");
+}
+
+static void phi__entry_open(phi__buf *out, const char *key) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__buf_char(out, '{');
+}
+
+/* ---- messages ---- */
+
+/* What becomes of a text that should be JSON when its message is written and read. */
+typedef enum phi__entry_text {
+    PHI__ENTRY_ARGUMENTS, /* no JSON: a string, mostly the same; nothing: "{}" */
+    PHI__ENTRY_REPLAY,    /* no JSON: nothing */
+    PHI__ENTRY_DATA       /* no JSON, or nothing: "null" */
+} phi__entry_text;
+
+/* Whether arguments that are no value but a string come back as something else. */
+static bool phi__entry_string_changes(phi__buf *out, phi_str text, phi_str sound,
+                                      phi_arena *scratch) {
+    phi_arena_mark mark = phi_arena_save(scratch);
+    phi__buf made;
+    phi_json *root = NULL;
+    phi_str back = {NULL, 0};
+    bool read;
+    phi__buf_init(&made, out->memory);
+    phi__message_put_value(&made, text, scratch);
+    read = !made.failed &&
+           phi_json_parse(scratch, phi__buf_str(&made), 0, &root, NULL) != PHI_NO_MEMORY &&
+           phi__message_get_value(root, scratch, &back);
+    if (!read) out->failed = true;
+    read = phi_str_equal(back, sound);
+    phi__buf_free(&made);
+    phi_arena_reset(scratch, mark);
+    return !read;
+}
+
+/* Whether it comes back as something else: it is written anew on the way, without blanks. */
+static bool phi__entry_changes(phi__buf *out, phi_str text, phi__entry_text what,
+                               phi_arena *scratch) {
+    phi__buf made, sound;
+    bool json, changes;
+    if (text.len == 0) return what != PHI__ENTRY_REPLAY;
+    phi__buf_init(&made, out->memory);
+    phi__buf_init(&sound, out->memory);
+    phi__utf8_repair(&sound, text); /* as it is read, if it is written beside */
+    json = phi__message_put_json(&made, NULL, text, what != PHI__ENTRY_ARGUMENTS, scratch);
+    changes = json ? !phi_str_equal(phi__buf_str(&made), phi__buf_str(&sound))
+                   : what != PHI__ENTRY_ARGUMENTS ||
+                         phi__entry_string_changes(out, text, phi__buf_str(&sound), scratch);
+    if (made.failed || sound.failed) out->failed = true;
+    phi__buf_free(&made);
+    phi__buf_free(&sound);
+    return changes;
+}
+
+/* {"block":0,"arguments":"..."}: a block's texts as they are, where the message changes them. */
+static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    bool any = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        const phi_content *c = &message->content[i];
+        bool arguments = c->kind == PHI_CONTENT_TOOL_CALL &&
+                         phi__entry_changes(out, c->arguments, PHI__ENTRY_ARGUMENTS, scratch);
+        bool replay = c->kind != PHI_CONTENT_IMAGE &&
+                      phi__entry_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
+        if (!arguments && !replay) continue;
+        if (!any) {
+            phi__json_put_key(out, PHI__LIT("exact"));
+            phi__buf_char(out, '[');
+            any = true;
+        }
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__entry_put_u64(out, "block", i);
+        if (arguments) phi__entry_put_str(out, "arguments", c->arguments);
+        if (replay) phi__entry_put_str(out, "replay", c->replay);
+        phi__buf_char(out, '}');
+    }
+    if (any) phi__buf_char(out, ']');
+}
+
+/* The interchange format gives an extension neither time nor place. */
+static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
+                                     phi_arena *scratch) {
+    if (message->timestamp_ms != 0) phi__entry_put_i64(out, "timestamp", message->timestamp_ms);
+    phi__entry_put_some(out, "loop", message->loop_id);
+    if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
+    if (phi__entry_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
+        phi__entry_put_str(out, "data", message->extension_data);
+}
+
+/* The members "message" and, where there is something, "more". */
+PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    bool extension = message->role == PHI_ROLE_EXTENSION;
+    size_t before, empty;
+    phi__json_put_key(out, PHI__LIT("message"));
+    phi__message_put(out, message, scratch);
+    before = out->len;
+    phi__entry_open(out, "more");
+    empty = out->len;
+    phi__entry_put_true(out, "unstopped",
+                        message->role == PHI_ROLE_ASSISTANT &&
+                            message->stop_reason == PHI_STOP_REASON_NONE);
+    phi__entry_put_some(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__entry_put_some(out, "details", message->details);
+    if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
+        phi__entry_put_u64(out, "turn", message->turn_index);
+    if (extension) phi__entry_put_extension(out, message, scratch);
+    phi__entry_put_exact(out, message, scratch);
+    phi__buf_char(out, '}');
+    if (!out->failed && out->len == empty + 1) out->len = before;
+}
+
+/* ---- what else entries hold ---- */
+
+static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *scratch) {
+    size_t i;
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__entry_put_u64(out, "from", span->from);
+    phi__entry_put_u64(out, "to", span->to);
+    phi__entry_put_true(out, "summary", span->summary);
+    phi__json_put_key(out, PHI__LIT("messages"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < span->message_count; i++) {
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__entry_put_message(out, &span->messages[i], scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_text(out, "]}");
+}
+
+/* An empty one is one. */
+static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
+    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
+}
+
+static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
+    phi__json_put_key(out, PHI__LIT("written"));
+    phi__buf_char(out, '{');
+    phi__entry_put_text(out, "model", written->model);
+    phi__message_put_usage(out, &written->usage);
+    phi__json_put_key(out, PHI__LIT("cost"));
+    phi__json_put_double(out, written->cost);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
+    size_t i;
+    phi__entry_put_text(out, "op_id", rewrite->op_id);
+    phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
+    if (rewrite->has_base || rewrite->base_seq != 0)
+        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+    phi__entry_put_text(out, "revoke", rewrite->revoke);
+    phi__entry_put_text(out, "switch_to", rewrite->switch_to);
+    phi__entry_put_text(out, "meta", rewrite->meta);
+    if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
+    phi__json_put_key(out, PHI__LIT("spans"));
+    phi__buf_char(out, '[');
+    for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
+    phi__buf_char(out, ']');
+}
+
+static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
+    const phi_loop_info *info = entry->of.loop;
+    if (info == NULL) return;
+    phi__entry_open(out, "info");
+    phi__entry_put_str(out, "continuation",
+                       phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__entry_put_some(out, "agent_id", info->agent_id);
+    phi__entry_put_some(out, "session_id", info->session_id);
+    if (!phi_str_equal(info->loop_id, entry->loop_id))
+        phi__entry_put_str(out, "loop_id", info->loop_id);
+    phi__entry_put_some(out, "parent_loop_id", info->parent_loop_id);
+    phi__entry_put_some(out, "tag", info->tag);
+    phi__entry_put_some(out, "metadata", info->metadata);
+    phi__entry_put_some(out, "config", info->config);
+    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
+    phi__buf_char(out, '}');
+}
+
+static void phi__entry_put_failure(phi__buf *out, const phi_failure *failure) {
+    if (failure == NULL) return;
+    phi__entry_open(out, "failure");
+    phi__entry_put_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
+    if (failure->http_status != 0) phi__entry_put_i64(out, "http_status", failure->http_status);
+    phi__entry_put_true(out, "retryable", failure->retryable);
+    if (failure->has_retry_after)
+        phi__entry_put_u64(out, "retry_after_ms", failure->retry_after_ms);
+    phi__entry_put_some(out, "code", failure->code);
+    phi__entry_put_some(out, "message", failure->message);
+    phi__entry_put_some(out, "request_id", failure->request_id);
+    phi__buf_char(out, '}');
+}
+
+static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
+    if (entry->kind == PHI_ENTRY_LOOP_END) {
+        phi__entry_put_i64(out, "status", (int64_t)entry->status);
+        if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
+        phi__entry_put_failure(out, entry->of.failure);
+    }
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
+static void phi__entry_put_spawn(phi__buf *out, const phi__child_run *spawn) {
+    phi__entry_put_some(out, "tool_call_id", spawn->tool_call_id);
+    phi__entry_put_some(out, "session_id", spawn->session_id);
+    phi__entry_put_some(out, "loop_id", spawn->loop_id);
+}
+
+static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
+    phi__entry_put_str(out, "name", note->kind);
+    phi__entry_put_str(out, "json", note->json);
+}
+
+static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
+    const phi_forgotten *forgotten = entry->of.forgotten;
+    phi__entry_put_u64(out, "from", forgotten->from);
+    phi__entry_put_u64(out, "messages", forgotten->messages);
+    phi__entry_put_u64(out, "bytes", forgotten->bytes);
+    phi__entry_put_true(out, "compacted", forgotten->compacted);
+    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
+static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
+    const phi__lane *lane = &thread->lanes.at[entry->lane];
+    if (lane->parent == PHI__LANE_NONE) return;
+    phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
+    phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
+}
+
+static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                               phi_arena *scratch) {
+    switch (entry->kind) {
+    case PHI_ENTRY_MESSAGE: phi__entry_put_message(out, entry->message, scratch); break;
+    case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
+    case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
+    case PHI_ENTRY_SWITCH: break;
+    case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
+    case PHI_ENTRY_TURN_START:
+        phi__entry_put_some(out, "trigger",
+                            phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
+        break;
+    case PHI_ENTRY_LOOP_END:
+    case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
+    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
+    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
+    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
+    }
+}
+
+PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
+                            phi_arena *scratch) {
+    uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
+    phi__buf_text(out, "{\"seq\":");
+    phi__json_put_u64(out, entry->seq);
+    phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
+    phi__entry_put_i64(out, "at", entry->at_ms);
+    if (lane != 0) phi__entry_put_str(out, "lane", phi__thread_lane_name(thread, lane));
+    phi__entry_put_some(out, "loop", entry->loop_id);
+    if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
+    phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
+    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
+    phi__entry_put_own(out, thread, entry, scratch);
+    phi__buf_char(out, '}');
+}

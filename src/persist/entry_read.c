@@ -1,0 +1,643 @@
+/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
+   is refused here, too. Afterwards it gets its own time and place. */
+#include "history/about_in.h"
+#include "persist/entry_in.h"
+
+#include "model/message_in.h"
+#include "persist/journal_in.h"
+#include "text/json_in.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+
+/* A log is never that long. */
+enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
+#undef PHI_X
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
+#undef PHI_X
+
+/* The members of a span. */
+enum {
+    PHI__SPAN_IN_FROM,
+    PHI__SPAN_IN_TO,
+    PHI__SPAN_IN_SUMMARY,
+    PHI__SPAN_IN_MESSAGES,
+    PHI__SPAN_IN_COUNT
+};
+static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
+                                                PHI__JSON_NAME("summary"),
+                                                PHI__JSON_NAME("messages")};
+
+/* ---- shared ---- */
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
+
+static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->words, sizeof r->words, format, args);
+    va_end(args);
+    return PHI_PARSE;
+}
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
+    memset(reader, 0, sizeof *reader);
+    reader->thread = thread;
+    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
+}
+
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
+
+static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
+    return phi__json_text_of(phi_json_get(object, key));
+}
+
+static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
+    return phi_json_uint(phi_json_get(object, key), 0);
+}
+
+static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
+    return (uint32_t)phi__entry_get_u64(object, key);
+}
+
+/* A text as C has it, in the scratch arena; NULL where there is none. */
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
+                                      const char **out) {
+    phi_str copy;
+    *out = NULL;
+    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
+    *out = copy.at;
+    return PHI_OK;
+}
+
+/* A copy in the thread; nothing stays nothing. */
+static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
+                            phi_str *out) {
+    phi_str text = phi__entry_get_str(object, key);
+    *out = phi__str("", 0);
+    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
+}
+
+static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
+    *out = phi__str("", 0);
+    if (loop_id.len == 0) return true;
+    if (!phi_str_equal(loop_id, r->loop_id) &&
+        !phi__arena_str(phi__thread_room(r->thread), loop_id, &r->loop_id))
+        return false;
+    *out = r->loop_id;
+    return true;
+}
+
+/* ---- messages ---- */
+
+static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
+                                       phi_message *message) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
+        const phi_json *arguments = phi_json_get(node, "arguments"),
+                       *replay = phi_json_get(node, "replay");
+        phi_content *block;
+        if (at >= message->content_count)
+            return phi__entry_bad(r, "exact: there is no such block of the message");
+        block = (phi_content *)(uintptr_t)&message->content[at];
+        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
+            block->arguments = phi_json_str(arguments, "");
+        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
+            block->replay = phi_json_str(replay, "");
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
+                                           phi_message *message) {
+    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
+    phi_parse_error error;
+    phi_status status = PHI_OK;
+    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
+    message->loop_id = phi__entry_get_str(more, "loop");
+    message->turn_index = 0;
+    if (data != NULL) message->extension_data = phi_json_str(data, "");
+    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
+    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
+}
+
+/* Of the members "message" and "more"; in the scratch arena. */
+static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                       const phi_json *more, phi_message *out) {
+    phi_parse_error error;
+    phi_status status;
+    if (node == NULL) return phi__entry_bad(r, "message is missing");
+    status = phi__message_get(node, &r->scratch, out, &error);
+    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
+        out->stop_reason = PHI_STOP_REASON_NONE;
+    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
+    out->details = phi__entry_get_str(more, "details");
+    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
+        out->turn_index = phi__entry_get_u32(more, "turn");
+    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
+}
+
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
+    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
+    const phi_json *in[PHI__COUNT(names)];
+    phi__json_pick(holder, names, PHI__COUNT(names), in);
+    return phi__entry_get_whole(r, in[0], in[1], out);
+}
+
+static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
+    return phi_json_bool(node, false) ? (uint32_t)flag : 0;
+}
+
+static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *const *in,
+                                          phi__entry *entry) {
+    phi_message message;
+    phi_message *kept;
+    phi_status status =
+        phi__entry_get_whole(r, in[PHI__ENTRY_IN_MESSAGE], in[PHI__ENTRY_IN_MORE], &message);
+    if (status != PHI_OK) return status;
+    kept = phi__thread_keep(r->thread, &message);
+    if (kept == NULL || !phi__thread_claim_calls(r->thread, kept)) return PHI_NO_MEMORY;
+    entry->message = kept;
+    entry->flags = (phi__entry_get_flag(in[PHI__ENTRY_IN_IS_DURABLE], PHI_ENTRY_DURABLE) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SYNTHETIC], PHI_ITEM_SYNTHETIC) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_SUMMARY], PHI_ITEM_SUMMARY) |
+                    phi__entry_get_flag(in[PHI__ENTRY_IN_IS_UNMEASURED], PHI_ITEM_UNMEASURED)) &
+                   0xff;
+    return PHI_OK;
+}
+
+/* ---- runs and turns ---- */
+
+static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "usage");
+    phi_usage *usage;
+    if (node == NULL) return PHI_OK;
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
+    if (usage == NULL) return PHI_NO_MEMORY;
+    *usage = phi__message_get_usage(node);
+    entry->usage = usage;
+    return PHI_OK;
+}
+
+static phi_failure_kind phi__entry_failure_kind(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
+    PHI_FAILURE_LIST(PHI_X)
+#undef PHI_X
+    return PHI_FAILURE_NONE;
+}
+
+static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
+                                          phi__entry *entry) {
+    phi_failure *failure;
+    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
+    if (node == NULL) return PHI_OK;
+    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
+    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
+    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
+    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
+    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
+    entry->of.failure = failure;
+    return phi__entry_keep(r, node, "code", &failure->code) &&
+                   phi__entry_keep(r, node, "message", &failure->message) &&
+                   phi__entry_keep(r, node, "request_id", &failure->request_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static bool phi__entry_is_status(int64_t n) {
+#define PHI_X(name, value, words)                                                                  \
+    if (n == (value)) return true;
+    PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    return false;
+}
+
+static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
+                                           phi__entry *entry) {
+    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
+    phi_status read;
+    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
+    entry->status = (phi_status)status;
+    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
+    read = phi__entry_read_usage(r, root, entry);
+    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
+}
+
+/* The number of a word in a list; -1: it is none of them. */
+static int phi__entry_number(phi_str text, const char *(*word)(int)) {
+    int i;
+    for (i = 0; word(i) != NULL; i++)
+        if (phi__str_is(text, word(i))) return i;
+    return -1;
+}
+
+static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
+    phi_loop_info *info;
+    int continuation;
+    if (node == NULL) return PHI_OK;
+    continuation =
+        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
+    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
+    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
+    if (info == NULL) return PHI_NO_MEMORY;
+    info->continuation = (phi_continuation)continuation;
+    info->loop_id = entry->loop_id;
+    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
+    entry->of.loop = info;
+    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
+                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
+                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
+                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
+                   phi__entry_keep(r, node, "tag", &info->tag) &&
+                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
+                   phi__entry_keep(r, node, "config", &info->config) &&
+                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
+    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
+    entry->trigger = (phi_trigger)trigger;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
+                                        phi__entry *entry) {
+    phi__child_run *spawn =
+        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
+    entry->of.spawn = spawn;
+    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
+                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
+                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
+                                       phi__entry *entry) {
+    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
+    phi_str json = phi__entry_get_str(root, "json");
+    phi_json *tree = NULL;
+    phi_parse_error error;
+    phi_status status;
+    if (note == NULL) return PHI_NO_MEMORY;
+    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
+    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
+    entry->of.note = note;
+    return phi__entry_keep(r, root, "name", &note->kind) &&
+                   phi__entry_keep(r, root, "json", &note->json)
+               ? PHI_OK
+               : PHI_NO_MEMORY;
+}
+
+/* The first entry of a log that has forgotten what was before it. */
+static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
+                                            phi__entry *entry) {
+    phi_thread *thread = r->thread;
+    phi_forgotten *forgotten =
+        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    entry->of.forgotten = forgotten;
+    forgotten->from = phi__entry_get_u64(root, "from");
+    forgotten->to = thread->log.count;
+    if (forgotten->from > forgotten->to)
+        return phi__entry_bad(r, "forgotten: from is past the entry itself");
+    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
+    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
+    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
+    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    return phi__entry_read_usage(r, root, entry);
+}
+
+/* ---- entries that only stand in the list ---- */
+
+static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
+                                        const phi_json *const *in, phi_entry_kind kind,
+                                        phi_str loop_id) {
+    phi_thread *thread = r->thread;
+    phi__entry *entry = (phi__entry *)phi__arena_zero(phi__thread_room(thread), sizeof *entry);
+    phi_status status = PHI_OK;
+    bool message = kind == PHI_ENTRY_MESSAGE;
+    if (entry == NULL || !phi__load_reserve(thread, message) ||
+        (kind == PHI_ENTRY_LOOP_START && !phi__thread_loop_room(thread)))
+        return PHI_NO_MEMORY;
+    entry->kind = kind;
+    entry->loop_id = loop_id;
+    switch (kind) {
+    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
+    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
+    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
+    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
+    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
+    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
+    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
+    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
+    case PHI_ENTRY_REWRITE:
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    if (status != PHI_OK) return status;
+    if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
+    if (status == PHI_OK) phi__load_attach(thread, entry);
+    if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
+        phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
+        status = phi__about_read(thread, entry->of.note->json);
+    return status;
+}
+
+/* ---- rewrites ---- */
+
+static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
+    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
+    phi_json_iter it;
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    memset(span, 0, sizeof *span);
+    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
+    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
+        return phi__entry_bad(r, "spans: from or to is missing");
+    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
+    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
+    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
+    array = in[PHI__SPAN_IN_MESSAGES];
+    it = phi_json_each(array);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi_arena_alloc(&r->scratch,
+                                              phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
+    span->messages = messages;
+    return status;
+}
+
+static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
+                                       phi_rewrite *rewrite) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    phi_span *spans;
+    phi_status status = PHI_OK;
+    if (phi_json_count(array) == 0) return PHI_OK;
+    spans =
+        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
+    if (spans == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
+    rewrite->spans = spans;
+    return status;
+}
+
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
+                                        phi_rewrite *rewrite) {
+    phi_str word = phi__json_text_of(node);
+    int i;
+    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
+        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
+            rewrite->reason = (phi_rewrite_reason)i;
+            return PHI_OK;
+        }
+    return phi__entry_bad(r, "reason is none of its words");
+}
+
+static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
+                                         phi_rewrite *rewrite) {
+    phi_written *written;
+    if (node == NULL) return PHI_OK;
+    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
+    if (written == NULL) return PHI_NO_MEMORY;
+    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
+    rewrite->written = written;
+    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
+}
+
+/* Of an entry's members. */
+static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                         phi_rewrite *rewrite) {
+    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
+                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
+    const char **to[PHI__COUNT(texts)];
+    phi_status status = PHI_OK;
+    size_t i;
+    memset(rewrite, 0, sizeof *rewrite);
+    to[0] = &rewrite->op_id;
+    to[1] = &rewrite->lane;
+    to[2] = &rewrite->revoke;
+    to[3] = &rewrite->meta;
+    to[4] = &rewrite->switch_to;
+    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    return phi__entry_get_members(r, in, rewrite);
+}
+
+/* As one of a log must be: the lane it switches to has begun. */
+static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
+                                        phi_rewrite *rewrite) {
+    phi_status status = phi__entry_get_members(r, in, rewrite);
+    if (rewrite->op_id == NULL && (status == PHI_OK || status == PHI_PARSE) &&
+        !phi_json_is_string(in[PHI__ENTRY_IN_OP_ID]))
+        return phi__entry_bad(r, "op_id is missing");
+    if (status != PHI_OK) return status;
+    if (rewrite->op_id[0] == '\0') return phi__entry_bad(r, "op_id is empty");
+    if (rewrite->switch_to != NULL &&
+        phi__thread_find_lane(r->thread, phi_str_of(rewrite->switch_to)) == PHI__LANE_NONE)
+        return phi__entry_bad(r, "switch_to: no lane \"%.80s\"", rewrite->switch_to);
+    if (rewrite->lane == NULL) rewrite->lane = PHI_LANE_DEFAULT;
+    rewrite->has_base = true;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *const *in,
+                                          phi_str loop_id) {
+    phi_rewrite rewrite;
+    phi_status status;
+    bool duplicate = false;
+    char words[160];
+    status = phi__entry_get_logged(r, in, &rewrite);
+    if (status != PHI_OK) return status;
+    status = phi__rewrite_make(r->thread, &rewrite, loop_id,
+                               (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0), &duplicate,
+                               words, sizeof words);
+    if (status == PHI_NO_MEMORY) return status;
+    if (duplicate) return phi__entry_bad(r, "op_id \"%.100s\" is there already", rewrite.op_id);
+    return status == PHI_OK ? PHI_OK : phi__entry_bad(r, "rewrite: %s", words);
+}
+
+/* ---- lanes ---- */
+
+static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
+    phi_thread *thread = r->thread;
+    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
+    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
+    uint32_t from = PHI__LANE_NONE, lane;
+    if (name.len == 0) return phi__entry_bad(r, "lane is missing");
+    if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
+        return phi__entry_bad(r, "lane \"%.*s\" is there already", (int)phi__min(name.len, 80),
+                              name.at);
+    if (phi_json_get(root, "parent") != NULL) {
+        from = phi__thread_find_lane(thread, parent);
+        if (from == PHI__LANE_NONE)
+            return phi__entry_bad(r, "parent: no lane \"%.*s\"", (int)phi__min(parent.len, 80),
+                                  parent.at);
+        if (fork_seq >= thread->log.count || fork_seq < thread->log.base)
+            return phi__entry_bad(r, "fork_seq is %llu, there are %llu entries",
+                                  (unsigned long long)fork_seq,
+                                  (unsigned long long)thread->log.count);
+    }
+    return phi__thread_new_lane(thread, name, from, fork_seq, &lane);
+}
+
+static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
+    if (lane == r->thread->lanes.active)
+        return phi__entry_bad(r, "the lane is the active one already");
+    return phi__load_switch(r->thread, lane);
+}
+
+/* ---- all of it ---- */
+
+/* Where a log begins: at 0, or behind what it has forgotten. */
+static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
+    if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
+    thread->log.base = thread->log.count = (size_t)seq;
+    if (thread->journal != NULL) thread->journal->stored = seq;
+}
+
+static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *root,
+                                         const phi_json *const *in, int *kind, uint32_t *lane) {
+    const phi_thread *thread = r->thread;
+    phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
+    if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
+    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
+    if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
+        return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
+    if (*kind < PHI_ENTRY_MESSAGE) return phi__entry_bad(r, "kind is none of its words");
+    if (phi_json_uint(in[PHI__ENTRY_IN_TURN], 0) > UINT32_MAX)
+        return phi__entry_bad(r, "turn is larger than there are turns");
+    *lane = phi__thread_find_lane(thread, name);
+    if (*kind == PHI_ENTRY_LANE) return PHI_OK;
+    if (*lane == PHI__LANE_NONE)
+        return phi__entry_bad(r, "no lane \"%.*s\"", (int)phi__min(name.len, 80), name.at);
+    if (*kind != PHI_ENTRY_SWITCH && *kind != PHI_ENTRY_REWRITE && *lane != thread->lanes.active)
+        return phi__entry_bad(r, "lane \"%.*s\" is not the active one", (int)phi__min(name.len, 80),
+                              name.at);
+    return PHI_OK;
+}
+
+static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *root) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi_thread *thread = r->thread;
+    phi__entry *entry;
+    phi_str loop_id = {"", 0};
+    uint32_t lane = 0;
+    int kind = 0;
+    phi_status status;
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    status = phi__entry_check_place(r, root, in, &kind, &lane);
+    if (status != PHI_OK) return status;
+    if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
+        return PHI_NO_MEMORY;
+    if (kind == PHI_ENTRY_REWRITE)
+        status = phi__entry_read_rewrite(r, in, loop_id);
+    else if (kind == PHI_ENTRY_LANE)
+        status = phi__entry_read_lane(r, root);
+    else if (kind == PHI_ENTRY_SWITCH)
+        status = phi__entry_read_switch(r, lane);
+    else
+        status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
+    if (status != PHI_OK) return status;
+    entry = thread->log.entries[thread->log.held - 1];
+    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
+    entry->loop_id = loop_id;
+    entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
+    return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
+static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
+    phi__io *io = reader->thread->log.io;
+    phi_status status;
+    reader->thread->log.io = NULL;
+    status = phi__entry_read_tree(reader, root);
+    reader->thread->log.io = io;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root) {
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    return phi__entry_read_timeless(reader, root);
+}
+
+PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
+    phi_json *root = NULL;
+    phi_parse_error error;
+    phi_status status;
+    reader->words[0] = '\0';
+    phi__arena_rewind(&reader->scratch);
+    status = phi_json_parse(&reader->scratch, json, PHI_JSON_BORROW, &root, &error);
+    if (status == PHI_PARSE || status == PHI_TOO_BIG)
+        return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
+    return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
+}

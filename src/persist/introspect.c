@@ -1,0 +1,190 @@
+/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
+#include "persist/introspect_in.h"
+
+#include "history/history_in.h"
+#include "wire/hash_in.h"
+
+static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
+
+static bool phi__introspect_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+/* ---- calls without a result ---- */
+
+/* A result that stands further on, while the view is walked from its end. */
+typedef struct phi__introspect_id {
+    phi_str id;
+    bool used, waits; /* waits: no call was met that it answers */
+} phi__introspect_id;
+
+typedef struct phi__introspect_walk {
+    phi__introspect_id *ids; /* an open table, half empty */
+    size_t cap;
+    phi__open_call *calls;
+    size_t count, all;
+} phi__introspect_walk;
+
+static phi__introspect_id *phi__introspect_place(const phi__introspect_walk *walk, phi_str id) {
+    size_t at = (size_t)phi__hash(id, 0) & (walk->cap - 1);
+    while (walk->ids[at].used && !phi_str_equal(walk->ids[at].id, id))
+        at = (at + 1) & (walk->cap - 1);
+    return &walk->ids[at];
+}
+
+static void phi__introspect_answer(phi__introspect_walk *walk, const phi_view_item *item) {
+    size_t i;
+    for (i = item->message->content_count; i > 0; i--) {
+        const phi_content *c = &item->message->content[i - 1];
+        phi__introspect_id *place;
+        if (!phi__introspect_is_call(c)) continue;
+        place = phi__introspect_place(walk, c->id);
+        if (!place->waits) {
+            walk->calls[walk->count].seq = item->from;
+            walk->calls[walk->count++].block = i - 1;
+        }
+        place->waits = false;
+    }
+}
+
+static void phi__introspect_result(phi__introspect_walk *walk, const phi_message *m) {
+    phi__introspect_id *place = phi__introspect_place(walk, m->tool_call_id);
+    place->id = m->tool_call_id;
+    place->used = place->waits = true;
+}
+
+static bool phi__introspect_room(phi__introspect_walk *walk, const phi_view_item *items,
+                                 size_t count, phi_arena *arena) {
+    size_t results = 0, i, j;
+    memset(walk, 0, sizeof *walk);
+    for (i = 0; i < count; i++) {
+        const phi_message *m = items[i].message;
+        results += m->role == PHI_ROLE_TOOL_RESULT;
+        for (j = 0; m->role == PHI_ROLE_ASSISTANT && j < m->content_count; j++)
+            walk->all += phi__introspect_is_call(&m->content[j]);
+    }
+    for (walk->cap = 4; walk->cap / 2 < results && walk->cap <= SIZE_MAX / 4;) walk->cap *= 2;
+    walk->ids =
+        (phi__introspect_id *)phi__arena_zero(arena, phi__mul(walk->cap, sizeof *walk->ids));
+    walk->calls =
+        (phi__open_call *)phi_arena_alloc(arena, phi__mul(walk->all, sizeof *walk->calls));
+    return walk->ids != NULL && walk->calls != NULL;
+}
+
+/* A result answers the nearest call of its id before it. */
+PHI__FN bool phi__open_calls_find(const phi_view_item *items, size_t count, phi_arena *arena,
+                                  phi__open_calls *out) {
+    phi__introspect_walk walk;
+    size_t i;
+    if (!phi__introspect_room(&walk, items, count, arena)) return false;
+    for (i = count; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role == PHI_ROLE_TOOL_RESULT) phi__introspect_result(&walk, m);
+        if (m->role == PHI_ROLE_ASSISTANT) phi__introspect_answer(&walk, &items[i - 1]);
+    }
+    out->calls = walk.calls;
+    out->count = walk.count;
+    out->all = walk.all;
+    return true;
+}
+
+/* ---- figures ---- */
+
+static void phi__introspect_count(phi_lane_figures *out, const phi_view_item *item) {
+    const phi_message *m = item->message;
+    size_t i;
+    out->user += m->role == PHI_ROLE_USER;
+    out->answers += m->role == PHI_ROLE_ASSISTANT;
+    out->results += m->role == PHI_ROLE_TOOL_RESULT;
+    out->extensions += m->role == PHI_ROLE_EXTENSION;
+    out->made += (item->flags & PHI_ITEM_SYNTHETIC) != 0;
+    out->summaries += (item->flags & PHI_ITEM_SUMMARY) != 0;
+    out->tokens += item->tokens;
+    for (i = 0; i < m->content_count; i++)
+        if (m->content[i].kind == PHI_CONTENT_TEXT) out->text_bytes += m->content[i].text.len;
+}
+
+PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t count,
+                                         const phi__open_calls *open) {
+    phi_lane_figures out;
+    size_t i;
+    memset(&out, 0, sizeof out);
+    out.messages = count;
+    out.calls = open->all;
+    out.open_calls = open->count;
+    for (i = 0; i < count; i++) phi__introspect_count(&out, &items[i]);
+    return out;
+}
+
+/* ---- the last one ---- */
+
+/* The newest of a role, and with text where that is wanted; NULL: none. */
+static const phi_view_item *phi__introspect_newest(const phi_view_item *items, size_t count,
+                                                   phi_role role, bool with_text) {
+    size_t i, j;
+    for (i = count; i > 0; i--) {
+        const phi_message *m = items[i - 1].message;
+        if (m->role != role) continue;
+        if (!with_text) return &items[i - 1];
+        for (j = 0; j < m->content_count; j++)
+            if (m->content[j].kind == PHI_CONTENT_TEXT && m->content[j].text.len > 0)
+                return &items[i - 1];
+    }
+    return NULL;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
+                                      phi_lane_figures *out) {
+    phi_arena scratch;
+    phi__open_calls open;
+    const phi_view_item *items;
+    size_t count;
+    phi_status status;
+    if (thread == NULL || out == NULL) return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, upto, &scratch, &items, &count);
+    if (status == PHI_OK && !phi__open_calls_find(items, count, &scratch, &open))
+        status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = phi__figures_of(items, count, &open);
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
+                                   phi_view_item *out) {
+    phi_arena scratch;
+    const phi_view_item *items, *found = NULL;
+    size_t count;
+    phi_status status;
+    if (thread == NULL || out == NULL || role < PHI_ROLE_USER || role > PHI_ROLE_EXTENSION)
+        return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
+    if (status == PHI_OK) found = phi__introspect_newest(items, count, role, false);
+    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
+    if (status == PHI_OK) *out = *found;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
+                                        phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    const phi_view_item *items, *found = NULL;
+    size_t count;
+    phi_str text = phi__str("", 0);
+    bool failed = false;
+    phi_status status;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    phi_arena_init(&scratch, phi__introspect_memory(thread), 0);
+    status = phi_thread_view(thread, lane, UINT64_MAX, &scratch, &items, &count);
+    if (status == PHI_OK) found = phi__introspect_newest(items, count, PHI_ROLE_ASSISTANT, true);
+    if (status == PHI_OK && found == NULL) status = PHI_NOT_FOUND;
+    if (status == PHI_OK) text = phi_message_text(found->message, "", arena, &failed);
+    if (failed) status = PHI_NO_MEMORY;
+    if (status == PHI_OK) *out = text;
+    phi_arena_free(&scratch);
+    return status;
+}

@@ -1,0 +1,313 @@
+/* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
+#include "persist/journal_in.h"
+
+#include "history/about_in.h"
+#include "persist/entry_in.h"
+#include "persist/recall_in.h"
+
+#include <stdio.h>
+
+static void phi__journal_words(char *words, size_t size, const char *text) {
+    if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
+}
+
+/* A store that says nothing has its status speak. */
+static void phi__journal_explain(char *words, size_t size, phi_status status) {
+    if (words != NULL && size > 0 && words[0] == '\0' && status != PHI_OK)
+        (void)snprintf(words, size, "%s", phi_status_text(status));
+}
+
+PHI__FN bool phi__journal_id_fits(const char *id) {
+    size_t n = 0;
+    if (id == NULL || id[0] == '.') return false;
+    for (; id[n] != '\0' && n <= 128; n++)
+        if (!((id[n] >= '0' && id[n] <= '9') || (id[n] >= 'a' && id[n] <= 'z') ||
+              (id[n] >= 'A' && id[n] <= 'Z') || id[n] == '.' || id[n] == '_' || id[n] == '-'))
+            return false;
+    return n >= 1 && n <= 128;
+}
+
+/* ---- which are to be looked at ---- */
+
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
+    phi__dirty *dirty = phi__dirty_next(grown, why);
+    return dirty != NULL ? PHI__OWNER(dirty, phi__journal, dirty) : NULL;
+}
+
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why) {
+    phi__dirty_add(thread->log.grown, thread->log.dirty, why);
+}
+
+/* ---- writing ---- */
+
+/* Less where memory is short: then a part of the limit must do. */
+static size_t phi__journal_batch_bytes(const phi_thread *thread) {
+    if (thread->log.limit_bytes == 0) return PHI__JOURNAL_BATCH_BYTES;
+    return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
+}
+
+/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
+   none for it, and gets some only once it is written. */
+static phi_memory *phi__journal_memory(const phi_thread *thread) {
+    return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
+}
+
+/* The texts of the next entries one behind the other, and how long each is. */
+static size_t phi__journal_texts(const phi_thread *thread, phi__buf *text, size_t *lens) {
+    size_t from = (size_t)thread->journal->stored, n = 0, most = phi__journal_batch_bytes(thread);
+    phi_arena scratch;
+    phi_arena_init(&scratch, phi__journal_memory(thread), 0);
+    while (n < PHI__JOURNAL_BATCH && from + n < thread->log.count && !text->failed &&
+           text->len < most) {
+        size_t before = text->len;
+        phi__entry_put(text, thread, phi__thread_at(thread, from + n), &scratch);
+        if (n > 0 && text->len > most) {
+            text->len = before;
+            break;
+        }
+        lens[n++] = text->len - before;
+    }
+    phi_arena_free(&scratch);
+    return n;
+}
+
+typedef struct phi__journal_match {
+    phi_thread *thread;
+    phi_arena scratch;
+    phi__buf text;
+} phi__journal_match;
+
+static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
+    phi__journal_match *match = (phi__journal_match *)ctx;
+    phi_thread *thread = match->thread;
+    seq += thread->log.base;
+    if (seq != thread->journal->stored || seq >= thread->log.count) return PHI_STALE;
+    phi__buf_clear(&match->text);
+    phi__entry_put(&match->text, thread, phi__thread_at(thread, seq), &match->scratch);
+    if (match->text.failed) return PHI_NO_MEMORY;
+    if (!phi_str_equal(phi__buf_str(&match->text), entry)) return PHI_STALE;
+    thread->journal->stored++;
+    return PHI_OK;
+}
+
+/* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
+static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
+    phi__journal *journal = thread->journal;
+    uint64_t before = journal->stored;
+    phi__journal_match match;
+    phi_status status;
+    match.thread = thread;
+    phi_arena_init(&match.scratch, phi__journal_memory(thread), 0);
+    phi__buf_init(&match.text, phi__journal_memory(thread));
+    status = journal->store.read(journal->store.user_data, journal->id, before - thread->log.base,
+                                 phi__journal_same, &match, NULL, words, words_size);
+    phi__buf_free(&match.text);
+    phi_arena_free(&match.scratch);
+    if (status == PHI_OK && journal->stored == before) status = PHI_STALE; /* there is less */
+    return status;
+}
+
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size) {
+    phi__journal *journal = thread->journal;
+    size_t lens[PHI__JOURNAL_BATCH], n, i, at = 0;
+    phi_str entries[PHI__JOURNAL_BATCH];
+    phi_status status = PHI_NO_MEMORY;
+    phi__buf text;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (journal == NULL || journal->stored == thread->log.count) return PHI_OK;
+    phi__buf_init(&text, phi__journal_memory(thread));
+    n = phi__journal_texts(thread, &text, lens);
+    if (!text.failed) {
+        for (i = 0; i < n; at += lens[i++]) entries[i] = phi__str(text.at + at, lens[i]);
+        status = journal->store.append(journal->store.user_data, journal->id,
+                                       journal->stored - thread->log.base, entries, n, words,
+                                       words_size);
+    }
+    phi__buf_free(&text);
+    if (status == PHI_OK) journal->stored += n;
+    if (status == PHI_STALE) status = phi__journal_catch_up(thread, words, words_size);
+    phi__journal_explain(words, words_size, status);
+    return status;
+}
+
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
+    phi_status status = PHI_OK;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    while (status == PHI_OK && thread->journal != NULL &&
+           thread->journal->stored < thread->log.count)
+        status = phi__journal_batch(thread, words, words_size);
+    return status;
+}
+
+/* ---- reading ---- */
+
+typedef struct phi__journal_load {
+    phi__entry_reader reader;
+    bool was_empty;
+    char words[PHI__ENTRY_WORDS + 32];
+} phi__journal_load;
+
+static phi_status phi__journal_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__journal_load *load = (phi__journal_load *)ctx;
+    phi_status status;
+    if (!load->was_empty) {
+        (void)snprintf(load->words, sizeof load->words,
+                       "the thread and the store both have entries");
+        return PHI_MISUSE;
+    }
+    status = phi__entry_read(&load->reader, entry);
+    if (status == PHI_PARSE)
+        (void)snprintf(load->words, sizeof load->words, "entry %llu: %s", (unsigned long long)seq,
+                       load->reader.words);
+    return status;
+}
+
+static phi_status phi__journal_fill(phi_thread *thread, uint64_t *torn, char *words,
+                                    size_t words_size) {
+    phi__journal *journal = thread->journal;
+    phi__journal_load load;
+    phi_status status;
+    memset(&load, 0, sizeof load);
+    load.was_empty = thread->log.count == 0;
+    if (load.was_empty && phi__load_begin(thread) != PHI_OK) return PHI_NO_MEMORY;
+    phi__entry_reader_init(&load.reader, thread);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__journal_each, &load,
+                                 torn, words, words_size);
+    phi__entry_reader_free(&load.reader);
+    if (load.was_empty && status == PHI_OK) status = phi__load_end(thread);
+    phi__load_drop(thread);
+    if (status == PHI_NOT_FOUND) return PHI_OK; /* it begins with this thread */
+    if (load.words[0] != '\0') phi__journal_words(words, words_size, load.words);
+    if (!load.was_empty) return status;
+    thread->restored = thread->log.count > 0;
+    if (status == PHI_OK) journal->stored = thread->log.count;
+    return status;
+}
+
+/* ---- beginning and end ---- */
+
+static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store, const char *id) {
+    phi__journal *journal = (phi__journal *)phi__alloc(thread->log.memory, sizeof *journal);
+    if (journal == NULL) return NULL;
+    journal->store = *store;
+    journal->thread = thread;
+    journal->stored = thread->log.base; /* what is forgotten is in no store */
+    journal->id_len = strlen(id);
+    journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
+    if (journal->id == NULL) {
+        phi__free(thread->log.memory, journal, sizeof *journal);
+        return NULL;
+    }
+    memcpy(journal->id, id, journal->id_len);
+    return journal;
+}
+
+static void phi__journal_free(phi_thread *thread) {
+    phi__journal *journal = thread->journal;
+    thread->journal = NULL;
+    thread->log.dirty = NULL;
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_GREW);
+    phi__dirty_remove(thread->log.grown, &journal->dirty, PHI__DIRTY_LEAVES);
+    if (journal->id != NULL) phi__free(thread->log.memory, journal->id, journal->id_len + 1);
+    phi__free(thread->log.memory, journal, sizeof *journal);
+}
+
+static void phi__journal_unlock(const phi__journal *journal) {
+    if (journal->store.unlock != NULL) journal->store.unlock(journal->store.user_data, journal->id);
+}
+
+PHI__FN void phi__journal_close(phi_thread *thread) {
+    if (thread->journal == NULL) return;
+    phi__journal_unlock(thread->journal);
+    phi__journal_free(thread);
+}
+
+static phi_status phi__journal_check(const phi_thread *thread, const phi_store *store,
+                                     const char *id, char *words, size_t words_size) {
+    if (store == NULL || store->append == NULL || store->read == NULL) {
+        phi__journal_words(words, words_size, "store: append or read is missing");
+        return PHI_BAD_ARG;
+    }
+    if (!phi__journal_id_fits(id)) {
+        phi__journal_words(words, words_size,
+                           "thread id: expected 1 to 128 of A-Z a-z 0-9 . _ -, no dot in front");
+        return PHI_BAD_ARG;
+    }
+    if (thread->journal == NULL) return PHI_OK;
+    phi__journal_words(words, words_size, "the thread is attached already");
+    return PHI_MISUSE;
+}
+
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    bool empty = thread->log.count == 0;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (torn != NULL) *torn = 0;
+    status = phi__journal_check(thread, store, id, words, words_size);
+    if (status != PHI_OK) return status;
+    thread->journal = phi__journal_new(thread, store, id);
+    if (thread->journal == NULL) {
+        phi__journal_explain(words, words_size, PHI_NO_MEMORY);
+        return PHI_NO_MEMORY;
+    }
+    thread->log.dirty = &thread->journal->dirty;
+    if (store->lock != NULL) status = store->lock(store->user_data, id, words, words_size);
+    if (status != PHI_OK) {
+        phi__journal_explain(words, words_size, status);
+        phi__journal_free(thread); /* it was not locked */
+        return status;
+    }
+    status = phi__journal_fill(thread, torn, words, words_size);
+    if (status == PHI_OK) status = phi__journal_sync(thread, words, words_size);
+    phi__journal_explain(words, words_size, status);
+    if (status == PHI_OK) {
+        phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
+        if (thread->log.left) phi__thread_left(thread);
+        return PHI_OK;
+    }
+    phi__journal_close(thread);
+    if (empty) phi__thread_destroy(thread);
+    return status;
+}
+
+PHI__FN void phi__thread_free(phi_thread *thread) {
+    if (thread->journal != NULL) (void)phi__journal_sync(thread, NULL, 0);
+    phi__journal_close(thread);
+    phi__thread_destroy(thread);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    return phi__journal_open(thread, store, id, torn, words, words_size);
+}
+
+PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) {
+        phi__journal_words(words, words_size, "the thread is in no store");
+        return PHI_MISUSE;
+    }
+    return phi__journal_sync(thread, words, words_size);
+}
+
+PHI_API phi_status phi_thread_detach(phi_thread *thread) {
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->journal == NULL) return PHI_OK;
+    status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    status = phi__journal_sync(thread, NULL, 0);
+    phi__journal_unlock(thread->journal);
+    phi__about_name(thread, phi__str(thread->journal->id, thread->journal->id_len));
+    thread->journal->id = NULL; /* the thread has it */
+    phi__journal_free(thread);
+    return status;
+}
+
+PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
+    return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
+}

@@ -1,0 +1,44 @@
+/* journal_in.h - a thread that is in a store, and what the store has of it.
+
+   What the store did not take stays in the log, and goes with what is written next.
+   Threads: the pumping thread. */
+#ifndef PHI_PERSIST_JOURNAL_IN_H
+#define PHI_PERSIST_JOURNAL_IN_H
+
+#include "persist/store.h"
+#include "history/history_in.h"
+
+enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
+#define PHI__JOURNAL_BATCH_BYTES                                                                   \
+    ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
+
+enum { PHI__JOURNAL_LIMIT_PART = 32 }; /* of a memory limit: bytes of a batch */
+
+typedef struct phi__journal {
+    phi_store store;
+    char *id; /* terminated */
+    size_t id_len;
+    uint64_t stored; /* entries that the store has */
+    bool failing;    /* the last append failed, and that was told */
+    phi_thread *thread;
+    phi__dirty dirty;
+} phi__journal;
+
+PHI__FN bool phi__journal_id_fits(const char *id);
+/* As phi_thread_attach, whatever the thread's user is. */
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size);
+/* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
+PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
+/* Unlocks and forgets it, without writing anything; none is harmless. */
+PHI__FN void phi__journal_close(phi_thread *thread);
+/* Puts it into a list, if it is not in it and the thread is a runtime's. */
+PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
+/* The one that was listed first, and out of the list; NULL: none. */
+PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
+
+/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy else. */
+PHI__FN void phi__thread_free(phi_thread *thread);
+
+#endif

@@ -1,0 +1,146 @@
+/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in memory moves. */
+#include "persist/recall_in.h"
+
+#include "persist/entry_in.h"
+#include "persist/journal_in.h"
+
+typedef struct phi__recalling {
+    phi__entry_reader reader;
+    uint64_t end;
+} phi__recalling;
+
+static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
+    phi__recalling *recalling = (phi__recalling *)ctx;
+    return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
+}
+
+/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
+    size_t i;
+    for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {
+        const phi__entry *ours = thread->log.entries[i];
+        const phi__entry *theirs = whole->log.entries[ours->seq - whole->log.base];
+        if (ours->kind != theirs->kind || ours->at_ms != theirs->at_ms ||
+            ours->ordinal != theirs->ordinal)
+            return false;
+    }
+    return true;
+}
+
+/* The log as the store has it. */
+static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) {
+    const phi__journal *journal = thread->journal;
+    phi__recalling recalling;
+    phi_status status;
+    phi__thread_init(whole, thread->log.memory, thread->log.io);
+    if (!phi__log_open(&whole->log)) return PHI_NO_MEMORY; /* a segment that can be handed over */
+    recalling.end = journal->stored - thread->log.base;
+    status = phi__load_begin(whole);
+    if (status != PHI_OK) return status;
+    phi__entry_reader_init(&recalling.reader, whole);
+    status = journal->store.read(journal->store.user_data, journal->id, 0, phi__recall_each,
+                                 &recalling, NULL, NULL, 0);
+    phi__entry_reader_free(&recalling.reader);
+    if (status == PHI_OK) status = phi__load_end(whole);
+    if (status == PHI_OK &&
+        (whole->log.count != journal->stored || whole->log.base != thread->log.base ||
+         !phi__recall_fits(thread, whole)))
+        status = PHI_PARSE;
+    return status;
+}
+
+/* What is in memory stays as it is; what is away comes from the other. */
+static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
+    size_t n = thread->log.count - thread->log.base, at = 0, i;
+    phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
+    for (i = 0; list != NULL && i < n; i++)
+        list[i] = at < thread->log.held && thread->log.entries[at]->seq == thread->log.base + i
+                      ? thread->log.entries[at++]
+                      : whole->log.entries[i];
+    return list;
+}
+
+/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+static void phi__recall_revoked(phi_thread *thread) {
+    const phi__op *op;
+    phi__op *target;
+    for (op = thread->ops.last; op != NULL; op = op->earlier) {
+        if (op->rewrite.revoke == NULL) continue;
+        target = phi__thread_find_op(thread, phi_str_of(op->rewrite.revoke));
+        if (target == NULL) continue;
+        target->revoked = true;
+        target->revoked_at = op->seq;
+    }
+}
+
+/* Behind the current one, which stays that. */
+static void phi__recall_segments(phi_thread *thread, phi_thread *whole) {
+    phi__segment **end = &thread->log.segments;
+    while (*end != NULL) end = &(*end)->older;
+    *end = whole->log.segments;
+    whole->log.segments = NULL;
+}
+
+static bool phi__recall_take(phi_thread *thread, phi_thread *whole) {
+    phi__entry **before = thread->log.entries, **list = phi__recall_merge(thread, whole);
+    size_t held = thread->log.held, cap = thread->log.cap;
+    bool done;
+    if (list == NULL) return false;
+    thread->log.entries = list;
+    thread->log.held = thread->log.cap = thread->log.count - thread->log.base;
+    done = phi__thread_index_ops(thread) && phi__lane_messages(thread, thread->lanes.active);
+    if (!done) {
+        thread->log.entries = before;
+        thread->log.held = held;
+        thread->log.cap = cap;
+        (void)phi__thread_index_ops(thread);
+        phi__free(thread->log.memory, list, (thread->log.count - thread->log.base) * sizeof *list);
+        return false;
+    }
+    phi__free(thread->log.memory, before, cap * sizeof *before);
+    phi__hashes_free(thread->log.memory, &thread->ops.away);
+    phi__recall_revoked(thread);
+    phi__thread_roll_back_again(thread);
+    phi__recall_segments(thread, whole);
+    return true;
+}
+
+PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
+    phi_thread *thread = (phi_thread *)(uintptr_t)reading, whole;
+    phi_status status;
+    if (phi__thread_whole(thread)) return PHI_OK;
+    status = phi__recall_read(thread, &whole);
+    if (status == PHI_OK && !phi__recall_take(thread, &whole)) status = PHI_NO_MEMORY;
+    phi__thread_destroy(&whole);
+    return status;
+}
+
+PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
+    bool kept =
+        lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
+    return kept ? PHI_OK : phi__thread_recall(thread);
+}
+
+PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end) {
+    return phi__runs_end_folds(thread, end) ? phi__thread_recall(thread) : PHI_OK;
+}
+
+PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i,
+                                            phi_status *status) {
+    *status = PHI_OK;
+    if (i >= thread->messages.count) return NULL;
+    if (phi__thread_message(thread, i) == NULL) *status = phi__thread_recall(thread);
+    return *status == PHI_OK ? phi__thread_message(thread, i)->message : NULL;
+}
+
+PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had) {
+    phi_status status = PHI_OK;
+    size_t i;
+    *had = phi__thread_has_loop(thread, loop_id);
+    if (*had || !thread->loops.away) return PHI_OK;
+    status = phi__thread_recall(thread);
+    for (i = 0; status == PHI_OK && !*had && i < thread->log.held; i++)
+        *had = thread->log.entries[i]->kind == PHI_ENTRY_LOOP_START &&
+               phi_str_equal(thread->log.entries[i]->loop_id, loop_id);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* thread_text.c - a thread as text: a header line, and an entry a line. */
+#include "persist/entry_in.h"
+#include "persist/info_in.h"
+#include "persist/journal_in.h"
+#include "persist/recall_in.h"
+
+#include "text/json.h"
+
+#include <stdio.h>
+
+static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
+    if (words != NULL && size > 0)
+        (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
+}
+
+/* The next line, without its end. False: there is none. */
+static bool phi__text_line(phi_str *rest, phi_str *line) {
+    const char *end;
+    if (rest->len == 0) return false;
+    end = (const char *)memchr(rest->at, '\n', rest->len);
+    *line = phi__str(rest->at, end != NULL ? (size_t)(end - rest->at) : rest->len);
+    rest->at += line->len + (end != NULL ? 1u : 0u);
+    rest->len -= line->len + (end != NULL ? 1u : 0u);
+    return true;
+}
+
+/* Keys that are not known are of later versions, and are ignored. */
+static phi_status phi__text_is_header(phi__entry_reader *reader, const phi_json *root) {
+    if (phi_json_int(phi_json_get(root, "phi_thread"), 0) == 1)
+        return phi__info_get_head(reader->thread, root);
+    (void)snprintf(reader->words, sizeof reader->words,
+                   "expected the header of a thread, {\"phi_thread\":1}");
+    return PHI_PARSE;
+}
+
+static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(&reader->scratch, line, PHI_JSON_BORROW, &root, NULL);
+    return status == PHI_NO_MEMORY ? status
+                                   : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
+}
+
+/* What was read is whole, or nothing of it stays. */
+static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
+                                char *words, size_t words_size) {
+    phi_thread *log = reader->thread;
+    if (status == PHI_OK) status = phi__load_end(log);
+    if (status == PHI_PARSE) phi__text_words(words, words_size, number, reader->words);
+    phi__entry_reader_free(reader);
+    log->restored = log->log.count > 0;
+    if (status == PHI_OK) return status;
+    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__thread_destroy(log);
+    return status;
+}
+
+PHI__FN phi_status phi__thread_from_array(phi_thread *log, const phi_json *lines, char *words,
+                                          size_t words_size) {
+    phi_json_iter it = phi_json_each(lines);
+    phi__entry_reader reader;
+    const phi_json *line;
+    uint64_t number = 1;
+    phi_status status;
+    phi__entry_reader_init(&reader, log);
+    status = phi__text_is_header(&reader, phi_json_next(&it));
+    if (status == PHI_OK) status = phi__load_begin(log);
+    while (status == PHI_OK && (line = phi_json_next(&it)) != NULL) {
+        number++;
+        status = phi__entry_read_node(&reader, line);
+    }
+    return phi__text_end(&reader, status, number, words, words_size);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out) {
+    phi_arena scratch;
+    phi__buf text;
+    phi_status status;
+    size_t i;
+    bool done;
+    if (thread == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
+    status = phi__thread_recall(thread);
+    if (status != PHI_OK) return status;
+    phi__buf_init(&text, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__buf_text(&text, "{\"phi_thread\":1");
+    phi__info_put_head(&text, thread);
+    phi__buf_text(&text, "}\n");
+    for (i = 0; i < thread->log.held && !text.failed; i++) {
+        phi__entry_put(&text, thread, thread->log.entries[i], &scratch);
+        phi__buf_char(&text, '\n');
+    }
+    phi_arena_free(&scratch);
+    done = !text.failed && phi__arena_str(arena, phi__buf_str(&text), out);
+    phi__buf_free(&text);
+    return done ? PHI_OK : PHI_NO_MEMORY;
+}
+
+PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
+                                        size_t words_size) {
+    phi__entry_reader reader;
+    phi_str line = {"", 0};
+    uint64_t number = 1;
+    phi_status status;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->log.count > 0 || thread->user != NULL) return PHI_MISUSE;
+    phi__entry_reader_init(&reader, thread);
+    (void)phi__text_line(&json, &line);
+    status = phi__text_header(&reader, line);
+    if (status == PHI_OK) status = phi__load_begin(thread);
+    while (status == PHI_OK && phi__text_line(&json, &line)) {
+        number++;
+        status = phi__entry_read(&reader, line);
+    }
+    return phi__text_end(&reader, status, number, words, words_size);
+}
