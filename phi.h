@@ -17001,11 +17001,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xde86d92a
+#if PHI__IMP_WIRE != 0x2ca1fd8e
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xde86d92a
+#define PHI__IMP_WIRE 0x2ca1fd8e
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17224,7 +17224,8 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t form;  /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    uint32_t
+        form; /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -28831,11 +28832,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x1bf6d6e1
+#if PHI__IMP_HISTORY != 0x11e312b9
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x1bf6d6e1
+#define PHI__IMP_HISTORY 0x11e312b9
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29135,8 +29136,6 @@ struct phi_thread {
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored; /* it was read: what no run has answered since was lost with a process */
 };
-
-typedef phi_thread phi__thread;
 
 /* ---- thread.c ---- */
 
@@ -39134,11 +39133,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8f7cc954
+#if PHI__IMP_LOOP != 0x57909ea0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8f7cc954
+#define PHI__IMP_LOOP 0x57909ea0
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39464,7 +39463,7 @@ typedef struct phi__run_order {
 PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
 /* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
    is left there. False: no memory, and the run is as it was. */
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
+PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before);
 
 #endif
 
@@ -39797,7 +39796,7 @@ PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_i
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 /* The same of every loop id that a log in memory names, in view or not. Entries are looked at once.
    False: no memory. */
-PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi__thread *thread);
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
@@ -40351,8 +40350,8 @@ struct phi__agent {
     phi__line line;
     phi__room room;
     phi__queues queues;
-    phi__thread *thread; /* `own`, or one that the caller lent */
-    phi__thread own;
+    phi_thread *thread; /* `own`, or one that the caller lent */
+    phi_thread own;
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
@@ -40787,7 +40786,7 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
    waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
+PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
@@ -42562,7 +42561,7 @@ static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
 
 /* What is known before: also what the hook is told. */
 static bool phi__compaction_measure(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     if (run->compacting.told == NULL)
         run->compacting.told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread),
                                                                  sizeof *run->compacting.told);
@@ -42578,7 +42577,7 @@ static bool phi__compaction_measure(phi__run *run) {
 
 /* Half of it goes, or, where that took nothing away, all that may go. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     uint64_t target = run->compacting.idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__agent_tokens(run->agent) < before;
@@ -42591,7 +42590,7 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
                                             run->turn.index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
@@ -42986,7 +42985,7 @@ static void phi__context_pin_at(const phi__places *listed, const phi_message *me
 }
 
 PHI__FN bool phi__context_pin(phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi__op *op;
     phi__places listed;
     phi_arena scratch;
@@ -43233,7 +43232,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
 /* The prompts are in the thread's segment and their room is taken, but they are not in the log
    before the filters have seen them. In front of them: the entry of the run's beginning. */
 static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__entry **first) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     size_t n = order->prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n)) return false;
@@ -43268,7 +43267,7 @@ static bool phi__draft_remember(phi__run *run) {
 }
 
 PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi_arena *room;
     phi_arena_mark mark;
     size_t count = thread->log.count;
@@ -43296,8 +43295,8 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
 
 /* The entry of its beginning, and its prompts behind it; NULL: no memory. */
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
-                                    const phi__thread *before) {
-    phi__thread *thread = run->agent->thread;
+                                    const phi_thread *before) {
+    phi_thread *thread = run->agent->thread;
     size_t n = run->said.prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
@@ -43318,8 +43317,8 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     return entries;
 }
 
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
-    phi__thread *thread = run->agent->thread;
+PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
+    phi_thread *thread = run->agent->thread;
     phi_loop_info *info;
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;
@@ -44249,7 +44248,7 @@ static void phi__forget_responses(phi__agent *agent) {
 
 /* The log anew, with what is in `keep` of its view. False: no memory, and nothing changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
-    phi__thread *thread = agent->thread, before = *thread;
+    phi_thread *thread = agent->thread, before = *thread;
     phi__run *run = agent->run;
     phi__thread_renew(thread);
     if (!phi__rebase_copy(thread, &before, keep, made) ||
@@ -44300,7 +44299,7 @@ static bool phi__forget_tell(phi__agent *agent, const phi_forgotten *made) {
 
 /* A log in a store: the view alone. What it shows is made smaller as the log is to be. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
@@ -44319,7 +44318,7 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
 
 /* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
     size_t target = phi__forget_room(agent, phi__thread_bytes(thread), halves) / 2;
     phi_forgotten *made = NULL;
@@ -45220,7 +45219,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
    told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
    name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
@@ -45519,7 +45518,7 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
 
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     const phi_token_counter *counter = phi__agent_counter(run->agent);
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
     uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
@@ -46861,7 +46860,7 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* ---- notes ---- */
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread) {
+PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
@@ -46901,7 +46900,7 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
 
 /* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
 static const phi__entry *phi__response_entry(const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
     for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
         if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)
@@ -47776,8 +47775,7 @@ static bool phi__session_read_one(void *user_data, phi_str loop_id) {
     return phi__session_saw(r->sessions, r->session, loop_id);
 }
 
-PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
-                               phi__thread *thread) {
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread) {
     phi__session_told r;
     r.sessions = sessions;
     r.session = session;
@@ -48145,12 +48143,12 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 #include <stdio.h>
 
 /* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL: nobody. */
-static phi__agent *phi__stored_agent(const phi__thread *thread) {
+static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
 }
 
-static void phi__stored_tell(phi__thread *thread, const char *why) {
+static void phi__stored_tell(phi_thread *thread, const char *why) {
     phi__agent *agent = phi__stored_agent(thread);
     char words[PHI__STORED_WORDS + 200];
     phi_event event;
@@ -48163,7 +48161,7 @@ static void phi__stored_tell(phi__thread *thread, const char *why) {
     thread->journal->failing = phi__emit(agent, &event, NULL, 0);
 }
 
-static bool phi__stored_write(phi__thread *thread, bool all) {
+static bool phi__stored_write(phi_thread *thread, bool all) {
     char why[PHI__STORED_WORDS];
     phi_status status = all ? phi__journal_sync(thread, why, sizeof why)
                             : phi__journal_batch(thread, why, sizeof why);
@@ -48177,12 +48175,12 @@ static bool phi__stored_write(phi__thread *thread, bool all) {
 /* ---- shared ---- */
 
 PHI__FN bool phi__stored_run(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     return thread->journal != NULL && phi__stored_write(thread, true);
 }
 
 PHI__FN void phi__stored_updated(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi_usage *usage;
     phi_event event;
     if (!phi__stored_run(run) || run->turn.silent) return;
@@ -48203,7 +48201,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
     phi__journal *journal = NULL;
     while ((journal == NULL || &journal->dirty != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_GREW)) != NULL) {
-        phi__thread *thread = journal->thread;
+        phi_thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
             phi__journal_list(thread, PHI__DIRTY_GREW);
         if (phi__step_spent(rt)) return;
@@ -48214,7 +48212,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
    is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
-static bool phi__stored_unseen(const phi__thread *thread) {
+static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
     for (; child != NULL; child = child->tree.next_child)
@@ -48223,7 +48221,7 @@ static bool phi__stored_unseen(const phi__thread *thread) {
 }
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
     for (; run->reply != NULL && i > 0; i--)
         if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
@@ -48231,14 +48229,14 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
 }
 
 /* The beginning of the turn under way: what its tools wish goes by it. */
-static void phi__stored_pin_turn(const phi__thread *thread) {
+static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
-static bool phi__stored_pin(const phi__thread *thread) {
+static bool phi__stored_pin(const phi_thread *thread) {
     const phi__response *response;
     const phi__entry *reply;
     phi__run *run = (phi__run *)thread->user;
@@ -48257,13 +48255,13 @@ static bool phi__stored_pin(const phi__thread *thread) {
     return phi__context_pin(run);
 }
 
-static void phi__stored_shed(phi__thread *thread) {
+static void phi__stored_shed(phi_thread *thread) {
     if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
         phi__thread_shed_end(thread);
 }
 
 PHI__FN void phi__stored_leave_now(phi__agent *agent) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
         phi__stored_write(thread, true))
         phi__stored_shed(thread);
@@ -48274,7 +48272,7 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
     phi__journal *journal = NULL;
     while ((journal == NULL || &journal->dirty != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
-        phi__thread *thread = journal->thread;
+        phi_thread *thread = journal->thread;
         phi__stored_shed(thread);
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
@@ -48354,7 +48352,7 @@ static phi__state phi__thaw_state_of(size_t i) {
 }
 
 /* The entry that began the run. */
-static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
+static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_id) {
     size_t i = thread->log.held;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -48432,7 +48430,7 @@ static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
 /* A message of the run, of that role, in the thread's segment. */
 static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi__entry_reader reader;
     phi_message message;
     phi_status status;
@@ -48449,7 +48447,7 @@ static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role r
 }
 
 static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     size_t n = phi_json_count(list), i = 0;
     phi_json_iter it = phi_json_each(list);
     const phi_json *child;
@@ -48557,7 +48555,7 @@ static bool phi__thaw_call_fits(const phi__toolcall *call) {
 /* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run
    says. */
 static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
     size_t told = 0;
     while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
@@ -48853,7 +48851,7 @@ static bool phi__turn_unwanted(const phi__run *run) {
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
    one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     while (run->said.told_messages < thread->messages.count) {
         const phi_message *message = phi__thread_message(thread, run->said.told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
@@ -49196,7 +49194,7 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
 /* ---- closing ---- */
 
 static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_END;
@@ -49410,7 +49408,7 @@ PHI__FN void phi__wishes_free(phi__run *run) {
 
 /* The entry that began the turn. */
 static uint64_t phi__wishes_turn(const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     return i > 0 ? thread->log.entries[i - 1]->seq : 0;
@@ -49995,11 +49993,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x40f304f8
+#if PHI__IMP_AGENT != 0x97a8d1f8
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x40f304f8
+#define PHI__IMP_AGENT 0x97a8d1f8
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -50056,7 +50054,7 @@ PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
 PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
-PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
 /* With the defaults for what is zero. */
 PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
@@ -50073,9 +50071,9 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
    memory. Then either the old one is back, or it is gone, unlocked in its store, with all that hung on it. before NULL: the
    log stays, only what hung on it goes. copied: the new one begins with copies of what the old one showed. False: the
    host has freed the agent meanwhile. */
-PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before);
-PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before);
-PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied);
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
 /* agent_end.c */
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
@@ -50090,13 +50088,13 @@ PHI__FN void phi__agent_destroy(phi__agent *agent);
 PHI__FN void phi__step_end(phi_runtime *rt);
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
                                        const phi_message *message);
 /* The last message that a model would see; NULL: none. */
-PHI__FN const phi_message *phi__history_last(const phi__thread *thread);
+PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 /* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The model's own words are
    no such place, but for calls that wait for their results: they get them when the run begins. */
-PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
 /* bare_run.c */
@@ -50489,7 +50487,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
 
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    phi__thread before, *old = NULL;
+    phi_thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
@@ -51234,8 +51232,7 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 /* ---- making one ---- */
 
-static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
-                                    phi__thread *lent) {
+static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent = (phi__agent *)phi__alloc(&rt->memory, sizeof *agent);
     if (agent == NULL) return NULL;
     agent->rt = rt;
@@ -51264,8 +51261,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     return agent;
 }
 
-PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
-                                    phi__thread *lent) {
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent;
     if (rt->closing) {
         (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");
@@ -51347,7 +51343,7 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 /* ---- going on where the log ends ---- */
 
-static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
+static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is away */
     while (i > 0)
         if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
@@ -51356,7 +51352,7 @@ static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
 
 /* Loop ids count on from the highest that the log has of the session. */
 static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
-    const phi__thread *thread = agent->thread;
+    const phi_thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
     for (i = 0; i < thread->log.held; i++)
@@ -51463,7 +51459,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
 /* *gone: the host has freed the agent meanwhile. */
 static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, bool *gone,
                                      char *words, size_t words_size) {
-    phi__thread before;
+    phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, words_size);
     if (status != PHI_OK) return status;
     phi__exchange_begin(agent, &before);
@@ -52222,7 +52218,7 @@ static void phi__ej_start(phi__event_writer *w) {
 
 /* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
    none. Its messages follow, on its lane, which need not be the active one any more. */
-static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
+static size_t phi__ej_run(const phi_thread *thread, const phi_event *event) {
     size_t i = thread->log.held;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -52233,8 +52229,7 @@ static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
 }
 
 /* Messages of the run that are in memory: written, where w is given. How many. */
-static size_t phi__ej_said(const phi__thread *thread, const phi_event *event,
-                           phi__event_writer *w) {
+static size_t phi__ej_said(const phi_thread *thread, const phi_event *event, phi__event_writer *w) {
     size_t i = phi__ej_run(thread, event), n = 0;
     uint32_t lane = i < thread->log.held ? thread->log.entries[i]->lane : 0;
     for (; i < thread->log.held && n < event->message_count; i++) {
@@ -52284,7 +52279,7 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
-    const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
+    const phi_thread *thread = w->agent->thread; /* of an event's turn nothing is away */
     size_t at = thread->log.held;
     uint32_t lane;
     if (w->event->message == NULL) return;
@@ -53207,12 +53202,12 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
    where it stands, and what the new one is made of may be the old one's. What points into a log goes with it: events,
    responses, a compaction at work, agents of phi's own. */
 
-PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before) {
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     *before = *agent->thread;
     phi__thread_renew(agent->thread);
 }
 
-PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before) {
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__journal_close(agent->thread); /* what it has is for no store */
     phi__thread_free(agent->thread);
     *agent->thread = *before;
@@ -53220,7 +53215,7 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before) {
 
 /* The host's compactor is told that its job is over, and may free the agent: as within a step, which it must not
    begin, the agent stays until the end. */
-PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied) {
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step, there;
     rt->in_step = true;
@@ -53326,7 +53321,7 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
 /* ---- changing a log ---- */
 
 /* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
-static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
+static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
                                       const phi_message *messages, size_t count, size_t more) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
@@ -53350,7 +53345,7 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
 }
 
 /* Appends copies, all or none. */
-static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
+static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_message *messages,
                              size_t count) {
     phi__entry *entries;
     if (!phi__thread_roll(thread, NULL)) return false;
@@ -53362,7 +53357,7 @@ static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_mes
 
 /* What is in a store stays there: the messages begin a lane of their own. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
@@ -53374,7 +53369,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     return true;
 }
 
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
@@ -53388,7 +53383,7 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
 /* The messages may be the old log's own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     bool anew = agent->thread->journal == NULL;
-    phi__thread before;
+    phi_thread before;
     if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
     if (anew) {
         phi__exchange_begin(agent, &before);
@@ -53405,7 +53400,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
 
 /* ---- going on ---- */
 
-PHI__FN const phi_message *phi__history_last(const phi__thread *thread) {
+PHI__FN const phi_message *phi__history_last(const phi_thread *thread) {
     size_t i = thread->fold.count;
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
     return i > 0 ? thread->fold.items[i - 1].message : NULL;
@@ -53417,7 +53412,7 @@ static bool phi__history_calls(const phi_message *message) {
     return i < message->content_count;
 }
 
-PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what) {
     const phi_message *last = phi__history_last(thread);
     if (last == NULL)
@@ -53579,15 +53574,15 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
 #include <stdio.h>
 
 /* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
-static void phi__newses_unkeep(phi__thread *thread, const phi_store *store, const char *id) {
+static void phi__newses_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal_close(thread);
     if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
 }
 
 /* Into the store of the log before, if there is one; id: the new one's. */
-static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before, bool empty,
+static phi_status phi__newses_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                    const char *id, char *words, size_t words_size) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
         store != NULL ? phi__journal_open(thread, store, id, NULL, words, words_size) : PHI_OK;
@@ -53614,7 +53609,7 @@ static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool em
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     phi__session *session;
-    phi__thread before;
+    phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
         return phi__newses_error(agent, what, agent->thread->journal->id, status, words);
@@ -54882,7 +54877,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 /* ---- what it says ---- */
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
-    const phi__thread *thread = writer->thread;
+    const phi_thread *thread = writer->thread;
     const phi__entry *entry = phi__thread_message(thread, thread->messages.count - 1);
     const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;

@@ -365,7 +365,7 @@ static phi_status phi__agent_renew_session(phi__agent *agent) {
 
 PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
-    phi__thread before, *old = NULL;
+    phi_thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
     if (agent != NULL && phi__bare_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");

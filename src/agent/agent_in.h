@@ -54,7 +54,7 @@ PHI__FN bool phi__agent_own(phi__agent *agent, const char *text, phi_str *out);
 PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
-PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi__thread *lent);
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
 /* With the defaults for what is zero. */
 PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
@@ -71,9 +71,9 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
    memory. Then either the old one is back, or it is gone, unlocked in its store, with all that hung on it. before NULL: the
    log stays, only what hung on it goes. copied: the new one begins with copies of what the old one showed. False: the
    host has freed the agent meanwhile. */
-PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before);
-PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before);
-PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied);
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
 /* agent_end.c */
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
@@ -88,13 +88,13 @@ PHI__FN void phi__agent_destroy(phi__agent *agent);
 PHI__FN void phi__step_end(phi_runtime *rt);
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
                                        const phi_message *message);
 /* The last message that a model would see; NULL: none. */
-PHI__FN const phi_message *phi__history_last(const phi__thread *thread);
+PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 /* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The model's own words are
    no such place, but for calls that wait for their results: they get them when the run begins. */
-PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
 /* bare_run.c */

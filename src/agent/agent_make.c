@@ -206,8 +206,7 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 /* ---- making one ---- */
 
-static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
-                                    phi__thread *lent) {
+static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent = (phi__agent *)phi__alloc(&rt->memory, sizeof *agent);
     if (agent == NULL) return NULL;
     agent->rt = rt;
@@ -236,8 +235,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     return agent;
 }
 
-PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
-                                    phi__thread *lent) {
+PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent;
     if (rt->closing) {
         (void)phi__error(rt, PHI_MISUSE, "phi_agent_new: the runtime is closing");

@@ -5,7 +5,7 @@
 
 /* ---- going on where the log ends ---- */
 
-static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
+static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is away */
     while (i > 0)
         if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
@@ -14,7 +14,7 @@ static const phi__entry *phi__kept_last_run(const phi__thread *thread) {
 
 /* Loop ids count on from the highest that the log has of the session. */
 static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
-    const phi__thread *thread = agent->thread;
+    const phi_thread *thread = agent->thread;
     uint32_t loops = 0;
     size_t i;
     for (i = 0; i < thread->log.held; i++)
@@ -121,7 +121,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
 /* *gone: the host has freed the agent meanwhile. */
 static phi_status phi__kept_exchange(phi__agent *agent, const char *id, uint64_t *torn, bool *gone,
                                      char *words, size_t words_size) {
-    phi__thread before;
+    phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, words_size);
     if (status != PHI_OK) return status;
     phi__exchange_begin(agent, &before);

@@ -231,7 +231,7 @@ static void phi__ej_start(phi__event_writer *w) {
 
 /* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
    none. Its messages follow, on its lane, which need not be the active one any more. */
-static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
+static size_t phi__ej_run(const phi_thread *thread, const phi_event *event) {
     size_t i = thread->log.held;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -242,8 +242,7 @@ static size_t phi__ej_run(const phi__thread *thread, const phi_event *event) {
 }
 
 /* Messages of the run that are in memory: written, where w is given. How many. */
-static size_t phi__ej_said(const phi__thread *thread, const phi_event *event,
-                           phi__event_writer *w) {
+static size_t phi__ej_said(const phi_thread *thread, const phi_event *event, phi__event_writer *w) {
     size_t i = phi__ej_run(thread, event), n = 0;
     uint32_t lane = i < thread->log.held ? thread->log.entries[i]->lane : 0;
     for (; i < thread->log.held && n < event->message_count; i++) {
@@ -293,7 +292,7 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
 static void phi__ej_results(phi__event_writer *w) {
-    const phi__thread *thread = w->agent->thread; /* of an event's turn nothing is away */
+    const phi_thread *thread = w->agent->thread; /* of an event's turn nothing is away */
     size_t at = thread->log.held;
     uint32_t lane;
     if (w->event->message == NULL) return;

@@ -5,12 +5,12 @@
    responses, a compaction at work, agents of phi's own. */
 #include "agent/agent_in.h"
 
-PHI__FN void phi__exchange_begin(phi__agent *agent, phi__thread *before) {
+PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     *before = *agent->thread;
     phi__thread_renew(agent->thread);
 }
 
-PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before) {
+PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     phi__journal_close(agent->thread); /* what it has is for no store */
     phi__thread_free(agent->thread);
     *agent->thread = *before;
@@ -18,7 +18,7 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi__thread *before) {
 
 /* The host's compactor is told that its job is over, and may free the agent: as within a step, which it must not
    begin, the agent stays until the end. */
-PHI__FN bool phi__exchange_done(phi__agent *agent, phi__thread *before, bool copied) {
+PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step, there;
     rt->in_step = true;

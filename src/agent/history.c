@@ -41,7 +41,7 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
 /* ---- changing a log ---- */
 
 /* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
-static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
+static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
                                       const phi_message *messages, size_t count, size_t more) {
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
@@ -65,7 +65,7 @@ static phi__entry *phi__history_draft(phi_runtime *rt, phi__thread *thread,
 }
 
 /* Appends copies, all or none. */
-static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_message *messages,
+static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_message *messages,
                              size_t count) {
     phi__entry *entries;
     if (!phi__thread_roll(thread, NULL)) return false;
@@ -77,7 +77,7 @@ static bool phi__history_put(phi_runtime *rt, phi__thread *thread, const phi_mes
 
 /* What is in a store stays there: the messages begin a lane of their own. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);
     phi_arena_mark mark = phi_arena_save(room);
     phi__entry *entries = phi__history_draft(agent->rt, thread, messages, count, 2);
@@ -89,7 +89,7 @@ static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages
     return true;
 }
 
-PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, const char *what,
+PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
                                        const phi_message *message) {
     phi_status status = phi__history_check(rt, what, message);
     if (status != PHI_OK) return status;
@@ -103,7 +103,7 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi__thread *thread, con
 /* The messages may be the old log's own. */
 static bool phi__history_replace(phi__agent *agent, const phi_message *messages, size_t count) {
     bool anew = agent->thread->journal == NULL;
-    phi__thread before;
+    phi_thread before;
     if (!anew && !phi__history_put_anew(agent, messages, count)) return false;
     if (anew) {
         phi__exchange_begin(agent, &before);
@@ -120,7 +120,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
 
 /* ---- going on ---- */
 
-PHI__FN const phi_message *phi__history_last(const phi__thread *thread) {
+PHI__FN const phi_message *phi__history_last(const phi_thread *thread) {
     size_t i = thread->fold.count;
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_EXTENSION) i--;
     return i > 0 ? thread->fold.items[i - 1].message : NULL;
@@ -132,7 +132,7 @@ static bool phi__history_calls(const phi_message *message) {
     return i < message->content_count;
 }
 
-PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi__thread *thread,
+PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what) {
     const phi_message *last = phi__history_last(thread);
     if (last == NULL)

@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 /* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
-static void phi__newses_unkeep(phi__thread *thread, const phi_store *store, const char *id) {
+static void phi__newses_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal_close(thread);
     if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
 }
 
 /* Into the store of the log before, if there is one; id: the new one's. */
-static phi_status phi__newses_fill(phi__agent *agent, const phi__thread *before, bool empty,
+static phi_status phi__newses_fill(phi__agent *agent, const phi_thread *before, bool empty,
                                    const char *id, char *words, size_t words_size) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
         store != NULL ? phi__journal_open(thread, store, id, NULL, words, words_size) : PHI_OK;
@@ -42,7 +42,7 @@ static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool em
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     phi__session *session;
-    phi__thread before;
+    phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
         return phi__newses_error(agent, what, agent->thread->journal->id, status, words);

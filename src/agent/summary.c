@@ -142,7 +142,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
 /* ---- what it says ---- */
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
-    const phi__thread *thread = writer->thread;
+    const phi_thread *thread = writer->thread;
     const phi__entry *entry = phi__thread_message(thread, thread->messages.count - 1);
     const phi_message *last = entry != NULL ? entry->message : NULL;
     phi__buf text;

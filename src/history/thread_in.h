@@ -35,8 +35,6 @@ struct phi_thread {
     bool restored; /* it was read: what no run has answered since was lost with a process */
 };
 
-typedef phi_thread phi__thread;
-
 /* ---- thread.c ---- */
 
 /* io: for the time of what is appended; NULL: none is known. */

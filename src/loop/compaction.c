@@ -171,7 +171,7 @@ static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
 
 /* What is known before: also what the hook is told. */
 static bool phi__compaction_measure(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     if (run->compacting.told == NULL)
         run->compacting.told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread),
                                                                  sizeof *run->compacting.told);
@@ -187,7 +187,7 @@ static bool phi__compaction_measure(phi__run *run) {
 
 /* Half of it goes, or, where that took nothing away, all that may go. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     uint64_t target = run->compacting.idle == 0 ? before / 2 : 0;
     size_t removed = 0;
     bool planned = phi__agent_tokens(run->agent) < before;
@@ -200,7 +200,7 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
 
 /* The host's plan may not be valid, or not any more: then ours is made. */
 static phi_status phi__compaction_rewrite(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
                                             run->turn.index, NULL, NULL, 0);
     if (status == PHI_OK || status == PHI_NO_MEMORY) return status;

@@ -112,7 +112,7 @@ static void phi__context_pin_at(const phi__places *listed, const phi_message *me
 }
 
 PHI__FN bool phi__context_pin(phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi__op *op;
     phi__places listed;
     phi_arena scratch;

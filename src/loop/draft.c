@@ -78,7 +78,7 @@ static bool phi__draft_inform(phi__run *run, const phi__run_order *order) {
 /* The prompts are in the thread's segment and their room is taken, but they are not in the log
    before the filters have seen them. In front of them: the entry of the run's beginning. */
 static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__entry **first) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     size_t n = order->prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n)) return false;
@@ -113,7 +113,7 @@ static bool phi__draft_remember(phi__run *run) {
 }
 
 PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi_arena *room;
     phi_arena_mark mark;
     size_t count = thread->log.count;
@@ -141,8 +141,8 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
 
 /* The entry of its beginning, and its prompts behind it; NULL: no memory. */
 static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
-                                    const phi__thread *before) {
-    phi__thread *thread = run->agent->thread;
+                                    const phi_thread *before) {
+    phi_thread *thread = run->agent->thread;
     size_t n = run->said.prompt_count, i;
     phi__entry *entries;
     if (!phi__thread_reserve(thread, n + 1, n) || !phi__thread_loop_room(thread)) return NULL;
@@ -163,8 +163,8 @@ static phi__entry *phi__draft_again(const phi__run *run, phi_loop_info *info,
     return entries;
 }
 
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before) {
-    phi__thread *thread = run->agent->thread;
+PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
+    phi_thread *thread = run->agent->thread;
     phi_loop_info *info;
     phi__entry *entries = NULL;
     if (!phi__thread_roll(thread, NULL)) return false;

@@ -43,6 +43,6 @@ typedef struct phi__run_order {
 PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
 /* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
    is left there. False: no memory, and the run is as it was. */
-PHI__FN bool phi__run_rehome(phi__run *run, const phi__thread *before);
+PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before);
 
 #endif

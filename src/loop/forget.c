@@ -63,7 +63,7 @@ static void phi__forget_responses(phi__agent *agent) {
 
 /* The log anew, with what is in `keep` of its view. False: no memory, and nothing changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
-    phi__thread *thread = agent->thread, before = *thread;
+    phi_thread *thread = agent->thread, before = *thread;
     phi__run *run = agent->run;
     phi__thread_renew(thread);
     if (!phi__rebase_copy(thread, &before, keep, made) ||
@@ -114,7 +114,7 @@ static bool phi__forget_tell(phi__agent *agent, const phi_forgotten *made) {
 
 /* A log in a store: the view alone. What it shows is made smaller as the log is to be. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
@@ -133,7 +133,7 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
 
 /* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
     size_t target = phi__forget_room(agent, phi__thread_bytes(thread), halves) / 2;
     phi_forgotten *made = NULL;

@@ -26,7 +26,7 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
 PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
    waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread);
+PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
 /* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 

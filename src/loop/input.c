@@ -210,7 +210,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
    told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
    name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;

@@ -33,7 +33,7 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
 
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
     const phi_token_counter *counter = phi__agent_counter(run->agent);
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi__fold *fold = &thread->fold;
     uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
     uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;

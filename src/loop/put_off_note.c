@@ -44,7 +44,7 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 /* ---- notes ---- */
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi__thread *thread) {
+PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];

@@ -6,7 +6,7 @@
 
 /* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
 static const phi__entry *phi__response_entry(const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
     for (; i > 0 && thread->messages.at[i - 1]->ordinal >= run->said.first_message; i--)
         if (thread->messages.at[i - 1]->message->role == PHI_ROLE_ASSISTANT)

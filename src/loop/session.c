@@ -162,8 +162,7 @@ static bool phi__session_read_one(void *user_data, phi_str loop_id) {
     return phi__session_saw(r->sessions, r->session, loop_id);
 }
 
-PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session,
-                               phi__thread *thread) {
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread) {
     phi__session_told r;
     r.sessions = sessions;
     r.session = session;

@@ -54,7 +54,7 @@ PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_i
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
 /* The same of every loop id that a log in memory names, in view or not. Entries are looked at once.
    False: no memory. */
-PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi__thread *thread);
+PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 

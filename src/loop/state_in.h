@@ -390,8 +390,8 @@ struct phi__agent {
     phi__line line;
     phi__room room;
     phi__queues queues;
-    phi__thread *thread; /* `own`, or one that the caller lent */
-    phi__thread own;
+    phi_thread *thread; /* `own`, or one that the caller lent */
+    phi_thread own;
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;

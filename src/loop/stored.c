@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 /* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL: nobody. */
-static phi__agent *phi__stored_agent(const phi__thread *thread) {
+static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
 }
 
-static void phi__stored_tell(phi__thread *thread, const char *why) {
+static void phi__stored_tell(phi_thread *thread, const char *why) {
     phi__agent *agent = phi__stored_agent(thread);
     char words[PHI__STORED_WORDS + 200];
     phi_event event;
@@ -26,7 +26,7 @@ static void phi__stored_tell(phi__thread *thread, const char *why) {
     thread->journal->failing = phi__emit(agent, &event, NULL, 0);
 }
 
-static bool phi__stored_write(phi__thread *thread, bool all) {
+static bool phi__stored_write(phi_thread *thread, bool all) {
     char why[PHI__STORED_WORDS];
     phi_status status = all ? phi__journal_sync(thread, why, sizeof why)
                             : phi__journal_batch(thread, why, sizeof why);
@@ -40,12 +40,12 @@ static bool phi__stored_write(phi__thread *thread, bool all) {
 /* ---- shared ---- */
 
 PHI__FN bool phi__stored_run(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     return thread->journal != NULL && phi__stored_write(thread, true);
 }
 
 PHI__FN void phi__stored_updated(phi__run *run) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi_usage *usage;
     phi_event event;
     if (!phi__stored_run(run) || run->turn.silent) return;
@@ -66,7 +66,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
     phi__journal *journal = NULL;
     while ((journal == NULL || &journal->dirty != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_GREW)) != NULL) {
-        phi__thread *thread = journal->thread;
+        phi_thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
             phi__journal_list(thread, PHI__DIRTY_GREW);
         if (phi__step_spent(rt)) return;
@@ -77,7 +77,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
    is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
-static bool phi__stored_unseen(const phi__thread *thread) {
+static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
     for (; child != NULL; child = child->tree.next_child)
@@ -86,7 +86,7 @@ static bool phi__stored_unseen(const phi__thread *thread) {
 }
 
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
     for (; run->reply != NULL && i > 0; i--)
         if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
@@ -94,14 +94,14 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
 }
 
 /* The beginning of the turn under way: what its tools wish goes by it. */
-static void phi__stored_pin_turn(const phi__thread *thread) {
+static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
 }
 
 /* What the loop and its host hold on to, besides what is shown. False: no memory. */
-static bool phi__stored_pin(const phi__thread *thread) {
+static bool phi__stored_pin(const phi_thread *thread) {
     const phi__response *response;
     const phi__entry *reply;
     phi__run *run = (phi__run *)thread->user;
@@ -120,13 +120,13 @@ static bool phi__stored_pin(const phi__thread *thread) {
     return phi__context_pin(run);
 }
 
-static void phi__stored_shed(phi__thread *thread) {
+static void phi__stored_shed(phi_thread *thread) {
     if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
         phi__thread_shed_end(thread);
 }
 
 PHI__FN void phi__stored_leave_now(phi__agent *agent) {
-    phi__thread *thread = agent->thread;
+    phi_thread *thread = agent->thread;
     if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
         phi__stored_write(thread, true))
         phi__stored_shed(thread);
@@ -137,7 +137,7 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
     phi__journal *journal = NULL;
     while ((journal == NULL || &journal->dirty != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
-        phi__thread *thread = journal->thread;
+        phi_thread *thread = journal->thread;
         phi__stored_shed(thread);
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }

@@ -73,7 +73,7 @@ static phi__state phi__thaw_state_of(size_t i) {
 }
 
 /* The entry that began the run. */
-static const phi__entry *phi__thaw_start(const phi__thread *thread, phi_str loop_id) {
+static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_id) {
     size_t i = thread->log.held;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -151,7 +151,7 @@ static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
 /* A message of the run, of that role, in the thread's segment. */
 static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
                                  phi_message **out) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     phi__entry_reader reader;
     phi_message message;
     phi_status status;
@@ -168,7 +168,7 @@ static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role r
 }
 
 static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
-    phi__thread *thread = run->agent->thread;
+    phi_thread *thread = run->agent->thread;
     size_t n = phi_json_count(list), i = 0;
     phi_json_iter it = phi_json_each(list);
     const phi_json *child;
@@ -276,7 +276,7 @@ static bool phi__thaw_call_fits(const phi__toolcall *call) {
 /* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run
    says. */
 static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
     size_t told = 0;
     while ((entry = phi__thread_at(thread, ++reply)) != NULL) {

@@ -21,7 +21,7 @@ static bool phi__turn_unwanted(const phi__run *run) {
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
    one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     while (run->said.told_messages < thread->messages.count) {
         const phi_message *message = phi__thread_message(thread, run->said.told_messages)->message;
         if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
@@ -364,7 +364,7 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
 /* ---- closing ---- */
 
 static phi_event phi__turn_end_event(const phi__run *run, const phi_usage *usage) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_END;

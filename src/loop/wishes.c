@@ -23,7 +23,7 @@ PHI__FN void phi__wishes_free(phi__run *run) {
 
 /* The entry that began the turn. */
 static uint64_t phi__wishes_turn(const phi__run *run) {
-    const phi__thread *thread = run->agent->thread;
+    const phi_thread *thread = run->agent->thread;
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     return i > 0 ? thread->log.entries[i - 1]->seq : 0;

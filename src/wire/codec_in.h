@@ -19,7 +19,8 @@
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t form;  /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    uint32_t
+        form; /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
