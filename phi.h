@@ -39133,11 +39133,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x57909ea0
+#if PHI__IMP_LOOP != 0x95388604
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x57909ea0
+#define PHI__IMP_LOOP 0x95388604
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40791,6 +40791,21 @@ PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
 PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
 #ifndef PHI_NO_SNAPSHOT
+
+/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. */
+typedef enum phi__freeze_part {
+    PHI__FREEZE_RUN,     /* phi__run */
+    PHI__FREEZE_FLAGS,   /* phi__run */
+    PHI__FREEZE_LIMITS,  /* phi_limits */
+    PHI__FREEZE_POLICY,  /* phi_policy */
+    PHI__FREEZE_FAILURE, /* phi_failure */
+    PHI__FREEZE_CALLS,   /* phi__run */
+    PHI__FREEZE_CALL     /* phi__toolcall */
+} phi__freeze_part;
+PHI__FN void phi__freeze_put(phi__buf *out, phi__freeze_part part, const void *from);
+/* As phi__records_get. */
+PHI__FN bool phi__freeze_get(const phi_json *node, phi__freeze_part part, void *to,
+                             phi_arena *arena);
 
 /* freeze.c, thaw.c */
 /* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
@@ -44501,28 +44516,6 @@ static size_t phi__freeze_state(const phi__run *run) {
 
 /* ---- members ---- */
 
-static void phi__freeze_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
-}
-
-static void phi__freeze_str(phi__buf *out, const char *key, phi_str s) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, s);
-}
-
-static void phi__freeze_double(phi__buf *out, const char *key, double d) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_double(out, d);
-}
-
-/* Only where it is set. */
-static void phi__freeze_flag(phi__buf *out, const char *key, bool set) {
-    if (!set) return;
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_bool(out, true);
-}
-
 /* As an entry of the log has it. */
 static void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_put_comma(out);
@@ -44537,9 +44530,9 @@ PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_ar
     for (input = inputs->head; input != NULL; input = input->next) {
         phi__json_put_comma(out);
         phi__buf_char(out, '{');
-        phi__freeze_u64(out, "kind", (uint64_t)input->kind);
-        phi__freeze_str(out, "source", input->source);
-        phi__freeze_flag(out, "filtered", input->filtered);
+        phi__records_u64(out, "kind", (uint64_t)input->kind);
+        phi__records_str(out, "source", input->source);
+        if (input->filtered) phi__records_bool(out, "filtered", true);
         phi__json_put_key(out, PHI__LIT("input"));
         phi__freeze_message(out, &input->message, scratch);
         phi__buf_char(out, '}');
@@ -44554,25 +44547,13 @@ static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logg
                              phi_arena *scratch) {
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
-    phi__freeze_str(out, "id", call->block->id);
+    phi__records_str(out, "id", call->block->id);
     if (logged) {
         phi__buf_char(out, '}');
         return;
     }
-    phi__freeze_str(out, "name", call->block->name);
-    phi__freeze_str(out, "arguments", call->arguments);
-    phi__freeze_u64(out, "repeats", call->repeats);
-    phi__freeze_flag(out, "begun", call->begun);
-    phi__freeze_flag(out, "asked", call->asked);
-    phi__freeze_flag(out, "quiet", call->quiet);
-    phi__freeze_flag(out, "told", call->told);
-    phi__freeze_flag(out, "started", call->started);
-    if (call->tries > 0) phi__freeze_u64(out, "tries", call->tries);
-    phi__freeze_flag(out, "again", call->again);
-    phi__freeze_flag(out, "ended", call->ended);
-    phi__freeze_flag(out, "after", call->after);
-    phi__freeze_flag(out, "skipped", call->skipped);
-    if (call->child_loop_id.len > 0) phi__freeze_str(out, "child_loop_id", call->child_loop_id);
+    phi__records_str(out, "name", call->block->name);
+    phi__freeze_put(out, PHI__FREEZE_CALL, call);
     if (call->result != NULL) {
         phi__json_put_key(out, PHI__LIT("result"));
         phi__freeze_message(out, call->result, scratch);
@@ -44582,13 +44563,10 @@ static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logg
 
 static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
-    phi__freeze_u64(out, "call_count", run->tools.count);
+    phi__records_u64(out, "call_count", run->tools.count);
     if (run->tools.calls == NULL) return;
-    phi__freeze_u64(out, "next_call", run->tools.next);
-    phi__freeze_u64(out, "told_calls", run->tools.told);
-    phi__freeze_u64(out, "polled_calls", run->tools.polled);
-    phi__json_put_key(out, PHI__LIT("calls"));
-    phi__buf_char(out, '[');
+    phi__freeze_put(out, PHI__FREEZE_CALLS, run);
+    phi__records_raw(out, "calls", "[");
     for (i = 0; i < run->tools.count; i++)
         phi__freeze_call(out, &run->tools.calls[i], i < run->tools.told, scratch);
     phi__buf_char(out, ']');
@@ -44599,8 +44577,7 @@ static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scr
 static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
     if (run->said.prompts == NULL) return;
-    phi__json_put_key(out, PHI__LIT("prompts"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "prompts", "[");
     for (i = 0; i < run->said.prompt_count; i++)
         phi__freeze_message(out, run->said.prompts[i].message, scratch);
     phi__buf_char(out, ']');
@@ -44609,9 +44586,8 @@ static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *s
 static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
     uint32_t i;
     if (run->tools.doom == NULL) return;
-    phi__freeze_u64(out, "doom_count", run->tools.doom->count);
-    phi__json_put_key(out, PHI__LIT("doom"));
-    phi__buf_char(out, '[');
+    phi__records_u64(out, "doom_count", run->tools.doom->count);
+    phi__records_raw(out, "doom", "[");
     for (i = 0; i < PHI__DOOM_WINDOW; i++) {
         phi__json_put_comma(out);
         phi__json_put_u64(out, run->tools.doom->seen[i]);
@@ -44620,11 +44596,8 @@ static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
 }
 
 static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
-    phi__freeze_u64(out, "max_turns", run->limits.max_turns);
-    phi__freeze_u64(out, "max_tokens", run->limits.max_tokens);
-    phi__freeze_u64(out, "max_duration_ms", run->limits.max_duration_ms);
-    phi__freeze_double(out, "max_cost", run->limits.max_cost);
-    phi__freeze_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
+    phi__freeze_put(out, PHI__FREEZE_LIMITS, &run->limits);
+    phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
 }
 
 /* The request's own; where it has none, the agent's holds after loading. */
@@ -44632,10 +44605,9 @@ static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t i;
     if (run->waits_ms != agent->desc.decision_timeout_ms)
-        phi__freeze_u64(out, "decision_timeout_ms", run->waits_ms);
+        phi__records_u64(out, "decision_timeout_ms", run->waits_ms);
     if (run->toolset == NULL) return;
-    phi__json_put_key(out, PHI__LIT("tools"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "tools", "[");
     for (i = 0; i < run->toolset->count; i++) {
         phi__json_put_comma(out);
         phi__json_put_str(out, phi_str_of(run->toolset->tools[i].name));
@@ -44645,71 +44617,38 @@ static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
 
 static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
     if (policy == NULL) return;
-    phi__json_put_key(out, PHI__LIT("policy"));
-    phi__buf_char(out, '{');
-    phi__freeze_u64(out, "max_input_tokens", policy->max_input_tokens);
-    phi__freeze_u64(out, "reserve_output_tokens", policy->reserve_output_tokens);
-    phi__freeze_flag(out, "no_reserve", policy->no_reserve);
-    phi__freeze_u64(out, "max_messages", policy->max_messages);
-    phi__freeze_u64(out, "max_turns", policy->max_turns);
-    phi__freeze_u64(out, "keep_last_turns", policy->keep_last_turns);
-    phi__freeze_flag(out, "keep_no_turns", policy->keep_no_turns);
-    phi__freeze_u64(out, "summaries", (uint64_t)policy->summaries);
-    phi__freeze_u64(out, "summary_role", (uint64_t)policy->summary_role);
-    phi__freeze_u64(out, "include", policy->include);
+    phi__records_raw(out, "policy", "{");
+    phi__freeze_put(out, PHI__FREEZE_POLICY, policy);
     phi__buf_char(out, '}');
 }
 
-static void phi__freeze_flags(phi__buf *out, const phi__run *run) {
-    phi__freeze_flag(out, "cancelled", run->end.cancelled);
-    phi__freeze_flag(out, "stopping", run->end.stopping);
-    phi__freeze_flag(out, "opened", run->turn.opened);
-    phi__freeze_flag(out, "silent", run->turn.silent);
-    phi__freeze_flag(out, "compact_only", run->compact_only);
-    phi__freeze_flag(out, "turn_open", run->turn.open);
-    phi__freeze_flag(out, "steered", run->turn.steered);
-    phi__freeze_flag(out, "skipping", run->tools.skipping);
-    phi__freeze_flag(out, "answered", run->tools.answered);
-    phi__freeze_flag(out, "doomed", run->tools.doomed);
-}
-
 static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
-    const phi_failure *failure = run->failure;
-    if (failure == NULL) return;
-    phi__json_put_key(out, PHI__LIT("failure"));
-    phi__buf_char(out, '{');
-    phi__freeze_u64(out, "kind", (uint64_t)failure->kind);
-    phi__freeze_u64(out, "http_status",
-                    (uint64_t)(failure->http_status > 0 ? failure->http_status : 0));
-    phi__freeze_flag(out, "retryable", failure->retryable);
-    phi__freeze_str(out, "code", failure->code);
-    phi__freeze_str(out, "words", failure->message);
-    phi__freeze_str(out, "request_id", failure->request_id);
+    phi_failure failure;
+    if (run->failure == NULL) return;
+    failure = *run->failure;
+    if (failure.http_status < 0) failure.http_status = 0;
+    phi__records_raw(out, "failure", "{");
+    phi__freeze_put(out, PHI__FREEZE_FAILURE, &failure);
     phi__buf_char(out, '}');
 }
 
 /* The answer's entry: the last assistant message of the log. */
 static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
     const phi__entry *entry = phi__run_reply_entry(run);
-    if (entry != NULL) phi__freeze_u64(out, "reply", entry->seq);
+    if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
 }
 
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__freeze_str(out, "loop_id", run->loop_id);
-    phi__freeze_u64(out, "trigger", (uint64_t)run->turn.trigger);
-    phi__freeze_u64(out, "turn_index", run->turn.index);
-    phi__freeze_u64(out, "first_message", run->said.first_message);
-    phi__freeze_u64(out, "told_messages", run->said.told_messages);
-    phi__json_put_key(out, PHI__LIT("status"));
-    phi__json_put_i64(out, (int64_t)run->status);
-    phi__freeze_flags(out, run);
+    phi__records_str(out, "loop_id", run->loop_id);
+    phi__freeze_put(out, PHI__FREEZE_RUN, run);
+    phi__records_i64(out, "status", (int64_t)run->status);
+    phi__freeze_put(out, PHI__FREEZE_FLAGS, run);
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
     phi__freeze_offered(out, run);
     phi__message_put_usage(out, &run->spent.usage);
-    phi__freeze_double(out, "cost", run->spent.cost);
-    phi__json_put_key(out, PHI__LIT("turn"));
-    phi__buf_char(out, '{');
+    phi__records_double(out, "cost", run->spent.cost);
+    phi__records_raw(out, "turn", "{");
     phi__message_put_usage(out, &run->spent.turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
@@ -44730,9 +44669,111 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
         return;
     }
     phi__buf_char(out, '{');
-    phi__freeze_str(out, "state", phi_str_of(phi__freeze_states[state]));
+    phi__records_str(out, "state", phi_str_of(phi__freeze_states[state]));
     phi__freeze_members(out, run, scratch);
     phi__buf_char(out, '}');
+}
+
+#endif
+
+/* ---- src/loop/freeze_fields.c ---- */
+
+/* freeze_fields.c - which fields of a run, of its parts and of its tool calls are written as they are. */
+
+#ifndef PHI_NO_SNAPSHOT
+
+static const phi__field phi__freeze_run[] = {
+    PHI__FIELD(phi__run, turn.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, said.told_messages, "told_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__freeze_flags[] = {
+    PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, compact_only, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.open, "turn_open", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.steered, "steered", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.skipping, "skipping", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.doomed, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
+
+static const phi__field phi__freeze_limits[] = {
+    PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__freeze_policy[] = {
+    PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, no_reserve, "no_reserve", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_policy, max_messages, "max_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, keep_last_turns, "keep_last_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, keep_no_turns, "keep_no_turns", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_policy, summaries, "summaries", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__freeze_failure[] = {
+    PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__freeze_calls[] = {
+    PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, tools.told, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__freeze_call[] = {
+    PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, asked, "asked", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, quiet, "quiet", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, told, "told", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, started, "started", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, tries, "tries", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, again, "again", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, ended, "ended", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, after, "after", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, skipped, "skipped", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+typedef struct phi__freeze_table {
+    const phi__field *fields;
+    size_t count;
+} phi__freeze_table;
+
+static phi__freeze_table phi__freeze_table_of(phi__freeze_part part) {
+    static const phi__freeze_table tables[] = {
+        {phi__freeze_run, PHI__COUNT(phi__freeze_run)},
+        {phi__freeze_flags, PHI__COUNT(phi__freeze_flags)},
+        {phi__freeze_limits, PHI__COUNT(phi__freeze_limits)},
+        {phi__freeze_policy, PHI__COUNT(phi__freeze_policy)},
+        {phi__freeze_failure, PHI__COUNT(phi__freeze_failure)},
+        {phi__freeze_calls, PHI__COUNT(phi__freeze_calls)},
+        {phi__freeze_call, PHI__COUNT(phi__freeze_call)}};
+    return tables[part];
+}
+
+PHI__FN void phi__freeze_put(phi__buf *out, phi__freeze_part part, const void *from) {
+    phi__freeze_table table = phi__freeze_table_of(part);
+    phi__records_put(out, table.fields, table.count, from);
+}
+
+PHI__FN bool phi__freeze_get(const phi_json *node, phi__freeze_part part, void *to,
+                             phi_arena *arena) {
+    phi__freeze_table table = phi__freeze_table_of(part);
+    return phi__records_get(node, table.fields, table.count, to, arena);
 }
 
 #endif
@@ -48288,28 +48329,6 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
 
 #ifndef PHI_NO_SNAPSHOT
 
-static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
-    return phi_json_uint(phi_json_get(node, key), 0);
-}
-
-static uint32_t phi__thaw_u32(const phi_json *node, const char *key) {
-    uint64_t n = phi__thaw_u64(node, key);
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-static size_t phi__thaw_size(const phi_json *node, const char *key) {
-    uint64_t n = phi__thaw_u64(node, key);
-    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
-}
-
-static bool phi__thaw_flag(const phi_json *node, const char *key) {
-    return phi_json_bool(phi_json_get(node, key), false);
-}
-
-static phi_str phi__thaw_str(const phi_json *node, const char *key) {
-    return phi_json_str(phi_json_get(node, key), "");
-}
-
 /* ---- messages and queues ---- */
 
 PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
@@ -48320,13 +48339,13 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
     phi__entry_reader_init(&reader, agent->thread);
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
         phi_message message;
-        phi_input kind = (phi_input)phi__thaw_u32(child, "kind");
+        phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
         status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__thaw_str(child, "source"), message.details);
-        if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
+                                    phi__records_get_str(child, "source"), message.details);
+        if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
     }
     phi__entry_reader_free(&reader);
     return status == PHI_FULL ? PHI_PARSE : status;
@@ -48335,7 +48354,7 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 /* ---- parts of the run ---- */
 
 static size_t phi__thaw_state(const phi_json *node) {
-    phi_str name = phi__thaw_str(node, "state");
+    phi_str name = phi__records_get_str(node, "state");
     size_t i;
     for (i = 1; phi__freeze_state_name(i) != NULL; i++)
         if (phi__str_is(name, phi__freeze_state_name(i))) return i;
@@ -48364,25 +48383,10 @@ static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_
     return NULL;
 }
 
-static void phi__thaw_flags(phi__run *run, const phi_json *node) {
-    run->end.cancelled = phi__thaw_flag(node, "cancelled");
-    run->end.stopping = phi__thaw_flag(node, "stopping");
-    run->turn.opened = phi__thaw_flag(node, "opened");
-    run->turn.silent = phi__thaw_flag(node, "silent");
-    run->compact_only = phi__thaw_flag(node, "compact_only");
-    run->turn.open = phi__thaw_flag(node, "turn_open");
-    run->turn.steered = phi__thaw_flag(node, "steered");
-    run->tools.skipping = phi__thaw_flag(node, "skipping");
-    run->tools.answered = phi__thaw_flag(node, "answered");
-    run->tools.doomed = phi__thaw_flag(node, "doomed");
-}
-
 static void phi__thaw_limits(phi__run *run, const phi_json *node) {
-    uint64_t now = phi__io_now_us(run->agent->rt->io), elapsed = phi__thaw_u64(node, "elapsed_us");
-    run->limits.max_turns = phi__thaw_u32(node, "max_turns");
-    run->limits.max_tokens = phi__thaw_u64(node, "max_tokens");
-    run->limits.max_duration_ms = phi__thaw_u32(node, "max_duration_ms");
-    run->limits.max_cost = phi_json_num(phi_json_get(node, "max_cost"), 0);
+    uint64_t now = phi__io_now_us(run->agent->rt->io),
+             elapsed = phi__records_get_u64(node, "elapsed_us");
+    (void)phi__freeze_get(node, PHI__FREEZE_LIMITS, &run->limits, NULL);
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
@@ -48390,16 +48394,7 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     phi_policy policy;
     if (!phi_json_is_object(node)) return PHI_OK;
     memset(&policy, 0, sizeof policy);
-    policy.max_input_tokens = phi__thaw_u64(node, "max_input_tokens");
-    policy.reserve_output_tokens = phi__thaw_u64(node, "reserve_output_tokens");
-    policy.no_reserve = phi__thaw_flag(node, "no_reserve");
-    policy.max_messages = phi__thaw_u32(node, "max_messages");
-    policy.max_turns = phi__thaw_u32(node, "max_turns");
-    policy.keep_last_turns = phi__thaw_u32(node, "keep_last_turns");
-    policy.keep_no_turns = phi__thaw_flag(node, "keep_no_turns");
-    policy.summaries = (phi_summaries)phi__thaw_u32(node, "summaries");
-    policy.summary_role = (phi_role)phi__thaw_u32(node, "summary_role");
-    policy.include = phi__thaw_u32(node, "include");
+    (void)phi__freeze_get(node, PHI__FREEZE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -48409,7 +48404,7 @@ static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
     phi_json_iter it = phi_json_each(node);
-    uint32_t waits_ms = phi__thaw_u32(root, "decision_timeout_ms");
+    uint32_t waits_ms = phi__records_get_u32(root, "decision_timeout_ms");
     const phi_tool *tool;
     phi_tool *tools;
     phi_status status;
@@ -48475,7 +48470,7 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
     if (phi_json_get(node, "doom") == NULL) return PHI_OK;
     run->tools.doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->tools.doom);
     if (run->tools.doom == NULL) return PHI_NO_MEMORY;
-    run->tools.doom->count = phi__thaw_u32(node, "doom_count");
+    run->tools.doom->count = phi__records_get_u32(node, "doom_count");
     while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
         run->tools.doom->seen[i++] = phi_json_uint(child, 0);
     return PHI_OK;
@@ -48484,20 +48479,15 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
-    uint32_t kind = phi__thaw_u32(node, "kind");
+    uint32_t kind = phi__records_get_u32(node, "kind");
     if (!phi_json_is_object(node)) return PHI_OK;
     if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = (phi_failure_kind)kind;
-    failure->http_status = (int)phi__min(phi__thaw_u32(node, "http_status"), 999);
-    failure->retryable = phi__thaw_flag(node, "retryable");
     run->failure = failure;
-    return phi__arena_str(arena, phi__thaw_str(node, "code"), &failure->code) &&
-                   phi__arena_str(arena, phi__thaw_str(node, "words"), &failure->message) &&
-                   phi__arena_str(arena, phi__thaw_str(node, "request_id"), &failure->request_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
+    if (!phi__freeze_get(node, PHI__FREEZE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
+    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
+    return PHI_OK;
 }
 
 static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
@@ -48517,21 +48507,8 @@ static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
-    if (!phi_str_equal(call->block->id, phi__thaw_str(node, "id"))) return PHI_PARSE;
-    call->repeats = phi__thaw_u32(node, "repeats");
-    call->begun = phi__thaw_flag(node, "begun");
-    call->asked = phi__thaw_flag(node, "asked");
-    call->quiet = phi__thaw_flag(node, "quiet");
-    call->told = phi__thaw_flag(node, "told");
-    call->started = phi__thaw_flag(node, "started");
-    call->tries = phi__thaw_u32(node, "tries");
-    call->again = phi__thaw_flag(node, "again");
-    call->ended = phi__thaw_flag(node, "ended");
-    call->after = phi__thaw_flag(node, "after");
-    call->skipped = phi__thaw_flag(node, "skipped");
-    if (!phi__arena_str(arena, phi__thaw_str(node, "arguments"), &call->arguments) ||
-        !phi__arena_str(arena, phi__thaw_str(node, "child_loop_id"), &call->child_loop_id))
-        return PHI_NO_MEMORY;
+    if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
+    if (!phi__freeze_get(node, PHI__FREEZE_CALL, call, arena)) return PHI_NO_MEMORY;
     if (phi_json_get(node, "result") != NULL)
         status = phi__thaw_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
                                 &call->result);
@@ -48572,7 +48549,7 @@ static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
 static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     const phi_json *list = phi_json_get(node, "calls");
     phi_json_iter it = phi_json_each(list);
-    size_t i, count = phi__thaw_size(node, "call_count");
+    size_t i, count = phi__records_get_size(node, "call_count");
     phi_status status = PHI_OK;
     if (list == NULL) { /* of a turn that is over */
         run->tools.count = count;
@@ -48581,11 +48558,9 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    run->tools.next = phi__thaw_size(node, "next_call");
-    run->tools.told = phi__thaw_size(node, "told_calls");
-    run->tools.polled = phi__thaw_size(node, "polled_calls");
+    (void)phi__freeze_get(node, PHI__FREEZE_CALLS, run, NULL);
     if (run->tools.next > run->tools.count || run->tools.told > run->tools.next ||
-        !phi__thaw_results_fit(run, phi__thaw_u64(node, "reply")))
+        !phi__thaw_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
     for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
@@ -48604,20 +48579,17 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
-    run->turn.trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
-    run->turn.index = phi__thaw_u32(node, "turn_index");
-    run->said.first_message = phi__thaw_size(node, "first_message");
-    run->said.told_messages = phi__thaw_size(node, "told_messages");
+    (void)phi__freeze_get(node, PHI__FREEZE_RUN, run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
     run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
     run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
-    run->spent.cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    run->spent.cost = phi__records_get_double(node, "cost");
     if (run->said.first_message > agent->thread->messages.count ||
         run->said.told_messages > agent->thread->messages.count ||
         (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
-    phi__thaw_flags(run, node);
+    (void)phi__freeze_get(node, PHI__FREEZE_FLAGS, run, NULL);
     phi__thaw_limits(run, node);
     status = phi__thaw_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__thaw_offered(run, node);
@@ -48648,7 +48620,7 @@ static bool phi__thaw_fits(const phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt) {
-    const phi__entry *start = phi__thaw_start(agent->thread, phi__thaw_str(node, "loop_id"));
+    const phi__entry *start = phi__thaw_start(agent->thread, phi__records_get_str(node, "loop_id"));
     size_t state = phi__thaw_state(node);
     phi_status status = PHI_PARSE;
     phi__run *run;
@@ -49993,11 +49965,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x97a8d1f8
+#if PHI__IMP_AGENT != 0x12c8549c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x97a8d1f8
+#define PHI__IMP_AGENT 0x12c8549c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -54463,41 +54435,27 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
 
 /* ---- writing ---- */
 
-static void phi__snap_str(phi__buf *out, const char *key, phi_str s) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, s);
-}
-
-static void phi__snap_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
-}
-
-static void phi__snap_double(phi__buf *out, const char *key, double d) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_double(out, d);
-}
+static const phi__field phi__snap_budget[] = {
+    PHI__FIELD(phi__budget, limits.max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_requests, "max_requests", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
 static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_char(out, '{');
+    phi__records_raw(out, key, "{");
     phi__message_put_usage(out, usage);
-    phi__snap_double(out, "cost", cost);
+    phi__records_double(out, "cost", cost);
     phi__buf_char(out, '}');
 }
 
 static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
-    const phi__budget *budget = &agent->budget;
     phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
-    phi__json_put_key(out, PHI__LIT("budget"));
-    phi__buf_char(out, '{');
-    phi__snap_u64(out, "max_tokens", budget->limits.max_tokens);
-    phi__snap_u64(out, "max_requests", budget->limits.max_requests);
-    phi__snap_double(out, "max_cost", budget->limits.max_cost);
-    phi__snap_u64(out, "tokens", budget->seen.tokens);
-    phi__snap_u64(out, "requests", budget->seen.requests);
-    phi__snap_double(out, "spent", budget->seen.cost);
+    phi__records_raw(out, "budget", "{");
+    phi__records_put(out, phi__snap_budget, PHI__COUNT(phi__snap_budget), &agent->budget);
     phi__buf_char(out, '}');
 }
 
@@ -54508,8 +54466,7 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
     phi_status status = phi_thread_to_json(agent->thread, scratch, &text);
     if (status != PHI_OK) return status;
     while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
-    phi__json_put_key(out, PHI__LIT("thread"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "thread", "[");
     for (i = 0; i < text.len;) {
         size_t end = phi__str_find(text, i, "\n");
         if (end == SIZE_MAX) end = text.len;
@@ -54524,15 +54481,15 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
 static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
-    phi__snap_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
-    phi__snap_str(out, "agent_id", agent->agent_id);
-    phi__snap_str(out, "session_id", agent->line.session->id);
-    phi__snap_str(out, "config_id", agent->line.segment);
-    phi__snap_str(out, "last_loop_id", agent->line.last_loop_id);
-    phi__snap_u64(out, "loops", agent->line.loops);
-    phi__snap_u64(out, "compacted_tokens", agent->compacted.tokens);
-    phi__snap_u64(out, "session_loops",
-                  phi__session_count_so_far(agent->line.session, agent->line.segment));
+    phi__records_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
+    phi__records_str(out, "agent_id", agent->agent_id);
+    phi__records_str(out, "session_id", agent->line.session->id);
+    phi__records_str(out, "config_id", agent->line.segment);
+    phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
+    phi__records_u64(out, "loops", agent->line.loops);
+    phi__records_u64(out, "compacted_tokens", agent->compacted.tokens);
+    phi__records_u64(out, "session_loops",
+                     phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
     phi__freeze_inputs(out, &agent->queues.steering, scratch);
@@ -54572,26 +54529,14 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
 
 /* ---- reading ---- */
 
-static uint64_t phi__snap_get_u64(const phi_json *node, const char *path) {
-    return phi_json_uint(phi_json_path(node, path), 0);
-}
-
-static double phi__snap_get_double(const phi_json *node, const char *path) {
-    return phi_json_num(phi_json_path(node, path), 0);
-}
-
 static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
-    phi__budget *budget = &agent->budget;
-    agent->spent.usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
-    agent->spent.cost = phi__snap_get_double(root, "all.cost");
-    agent->spent.run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
-    agent->spent.run_cost = phi__snap_get_double(root, "last_run.cost");
-    budget->limits.max_tokens = phi__snap_get_u64(root, "budget.max_tokens");
-    budget->limits.max_requests = phi__snap_get_u64(root, "budget.max_requests");
-    budget->limits.max_cost = phi__snap_get_double(root, "budget.max_cost");
-    budget->seen.tokens = phi__snap_get_u64(root, "budget.tokens");
-    budget->seen.requests = phi__snap_get_u64(root, "budget.requests");
-    budget->seen.cost = phi__snap_get_double(root, "budget.spent");
+    const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
+    agent->spent.usage = phi__message_get_usage(phi_json_get(all, "usage"));
+    agent->spent.cost = phi__records_get_double(all, "cost");
+    agent->spent.run_usage = phi__message_get_usage(phi_json_get(last, "usage"));
+    agent->spent.run_cost = phi__records_get_double(last, "cost");
+    (void)phi__records_get(phi_json_get(root, "budget"), phi__snap_budget,
+                           PHI__COUNT(phi__snap_budget), &agent->budget, NULL);
 }
 
 static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
@@ -54615,8 +54560,7 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
 static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
                                  char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
-    phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
-    uint64_t loops = phi__snap_get_u64(root, "loops");
+    phi_str last = phi__records_get_str(root, "last_loop_id");
     phi_status status = PHI_MISUSE;
     if (agent->thread->log.count == 0)
         status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
@@ -54625,10 +54569,10 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
-    agent->compacted.tokens = phi__snap_get_u64(root, "compacted_tokens");
-    agent->line.loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
+    agent->compacted.tokens = phi__records_get_u64(root, "compacted_tokens");
+    agent->line.loops = phi__records_get_u32(root, "loops");
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
-                            phi__snap_get_u64(root, "session_loops")))
+                            phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->line.last_loop_id))
         return PHI_NO_MEMORY;
@@ -54643,11 +54587,11 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
 /* The desc with the snapshot's own identity. */
 static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
-    phi_str s = phi_json_str(phi_json_get(root, "agent_id"), "");
+    phi_str s = phi__records_get_str(root, "agent_id");
     if (s.len > 0) named.agent_id = s.at;
-    s = phi_json_str(phi_json_get(root, "session_id"), "");
+    s = phi__records_get_str(root, "session_id");
     if (s.len > 0) named.session_id = s.at;
-    s = phi_json_str(phi_json_get(root, "config_id"), "");
+    s = phi__records_get_str(root, "config_id");
     if (s.len > 0) named.config_id = s.at;
     return named;
 }
@@ -54671,7 +54615,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
 }
 
 static bool phi__snap_version(phi_runtime *rt, const phi_json *root) {
-    uint64_t version = phi__snap_get_u64(root, "phi_snapshot");
+    uint64_t version = phi__records_get_u64(root, "phi_snapshot");
     if (version == PHI_SNAPSHOT_VERSION) return true;
     if (version > PHI_SNAPSHOT_VERSION)
         (void)phi__error(rt, PHI_UNSUPPORTED,

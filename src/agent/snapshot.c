@@ -4,6 +4,7 @@
 #include "agent/agent_in.h"
 #include "loop/freeze_in.h"
 #include "model/message_in.h"
+#include "text/records_in.h"
 #include "persist/entry_in.h"
 #include "persist/store.h"
 
@@ -13,41 +14,27 @@
 
 /* ---- writing ---- */
 
-static void phi__snap_str(phi__buf *out, const char *key, phi_str s) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, s);
-}
-
-static void phi__snap_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
-}
-
-static void phi__snap_double(phi__buf *out, const char *key, double d) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_double(out, d);
-}
+static const phi__field phi__snap_budget[] = {
+    PHI__FIELD(phi__budget, limits.max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_requests, "max_requests", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, limits.max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.requests, "requests", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__budget, seen.cost, "spent", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
 static void phi__snap_usage(phi__buf *out, const char *key, const phi_usage *usage, double cost) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_char(out, '{');
+    phi__records_raw(out, key, "{");
     phi__message_put_usage(out, usage);
-    phi__snap_double(out, "cost", cost);
+    phi__records_double(out, "cost", cost);
     phi__buf_char(out, '}');
 }
 
 static void phi__snap_spent(phi__buf *out, const phi__agent *agent) {
-    const phi__budget *budget = &agent->budget;
     phi__snap_usage(out, "all", &agent->spent.usage, agent->spent.cost);
     phi__snap_usage(out, "last_run", &agent->spent.run_usage, agent->spent.run_cost);
-    phi__json_put_key(out, PHI__LIT("budget"));
-    phi__buf_char(out, '{');
-    phi__snap_u64(out, "max_tokens", budget->limits.max_tokens);
-    phi__snap_u64(out, "max_requests", budget->limits.max_requests);
-    phi__snap_double(out, "max_cost", budget->limits.max_cost);
-    phi__snap_u64(out, "tokens", budget->seen.tokens);
-    phi__snap_u64(out, "requests", budget->seen.requests);
-    phi__snap_double(out, "spent", budget->seen.cost);
+    phi__records_raw(out, "budget", "{");
+    phi__records_put(out, phi__snap_budget, PHI__COUNT(phi__snap_budget), &agent->budget);
     phi__buf_char(out, '}');
 }
 
@@ -58,8 +45,7 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
     phi_status status = phi_thread_to_json(agent->thread, scratch, &text);
     if (status != PHI_OK) return status;
     while (text.len > 0 && text.at[text.len - 1] == '\n') text.len--;
-    phi__json_put_key(out, PHI__LIT("thread"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "thread", "[");
     for (i = 0; i < text.len;) {
         size_t end = phi__str_find(text, i, "\n");
         if (end == SIZE_MAX) end = text.len;
@@ -74,15 +60,15 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
 static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
-    phi__snap_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
-    phi__snap_str(out, "agent_id", agent->agent_id);
-    phi__snap_str(out, "session_id", agent->line.session->id);
-    phi__snap_str(out, "config_id", agent->line.segment);
-    phi__snap_str(out, "last_loop_id", agent->line.last_loop_id);
-    phi__snap_u64(out, "loops", agent->line.loops);
-    phi__snap_u64(out, "compacted_tokens", agent->compacted.tokens);
-    phi__snap_u64(out, "session_loops",
-                  phi__session_count_so_far(agent->line.session, agent->line.segment));
+    phi__records_u64(out, "phi_snapshot", PHI_SNAPSHOT_VERSION);
+    phi__records_str(out, "agent_id", agent->agent_id);
+    phi__records_str(out, "session_id", agent->line.session->id);
+    phi__records_str(out, "config_id", agent->line.segment);
+    phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
+    phi__records_u64(out, "loops", agent->line.loops);
+    phi__records_u64(out, "compacted_tokens", agent->compacted.tokens);
+    phi__records_u64(out, "session_loops",
+                     phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
     phi__freeze_inputs(out, &agent->queues.steering, scratch);
@@ -122,26 +108,14 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
 
 /* ---- reading ---- */
 
-static uint64_t phi__snap_get_u64(const phi_json *node, const char *path) {
-    return phi_json_uint(phi_json_path(node, path), 0);
-}
-
-static double phi__snap_get_double(const phi_json *node, const char *path) {
-    return phi_json_num(phi_json_path(node, path), 0);
-}
-
 static void phi__snap_read_spent(phi__agent *agent, const phi_json *root) {
-    phi__budget *budget = &agent->budget;
-    agent->spent.usage = phi__message_get_usage(phi_json_path(root, "all.usage"));
-    agent->spent.cost = phi__snap_get_double(root, "all.cost");
-    agent->spent.run_usage = phi__message_get_usage(phi_json_path(root, "last_run.usage"));
-    agent->spent.run_cost = phi__snap_get_double(root, "last_run.cost");
-    budget->limits.max_tokens = phi__snap_get_u64(root, "budget.max_tokens");
-    budget->limits.max_requests = phi__snap_get_u64(root, "budget.max_requests");
-    budget->limits.max_cost = phi__snap_get_double(root, "budget.max_cost");
-    budget->seen.tokens = phi__snap_get_u64(root, "budget.tokens");
-    budget->seen.requests = phi__snap_get_u64(root, "budget.requests");
-    budget->seen.cost = phi__snap_get_double(root, "budget.spent");
+    const phi_json *all = phi_json_get(root, "all"), *last = phi_json_get(root, "last_run");
+    agent->spent.usage = phi__message_get_usage(phi_json_get(all, "usage"));
+    agent->spent.cost = phi__records_get_double(all, "cost");
+    agent->spent.run_usage = phi__message_get_usage(phi_json_get(last, "usage"));
+    agent->spent.run_cost = phi__records_get_double(last, "cost");
+    (void)phi__records_get(phi_json_get(root, "budget"), phi__snap_budget,
+                           PHI__COUNT(phi__snap_budget), &agent->budget, NULL);
 }
 
 static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines, char *words,
@@ -165,8 +139,7 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
 static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
                                  char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
-    phi_str last = phi_json_str(phi_json_get(root, "last_loop_id"), "");
-    uint64_t loops = phi__snap_get_u64(root, "loops");
+    phi_str last = phi__records_get_str(root, "last_loop_id");
     phi_status status = PHI_MISUSE;
     if (agent->thread->log.count == 0)
         status = phi__snap_read_thread(agent, phi_json_get(root, "thread"), words, words_size);
@@ -175,10 +148,10 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
-    agent->compacted.tokens = phi__snap_get_u64(root, "compacted_tokens");
-    agent->line.loops = loops > UINT32_MAX ? UINT32_MAX : (uint32_t)loops;
+    agent->compacted.tokens = phi__records_get_u64(root, "compacted_tokens");
+    agent->line.loops = phi__records_get_u32(root, "loops");
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
-                            phi__snap_get_u64(root, "session_loops")))
+                            phi__records_get_u64(root, "session_loops")))
         return PHI_NO_MEMORY;
     if (last.len > 0 && !phi__agent_own(agent, last.at, &agent->line.last_loop_id))
         return PHI_NO_MEMORY;
@@ -193,11 +166,11 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
 /* The desc with the snapshot's own identity. */
 static phi_agent_desc phi__snap_desc(const phi_agent_desc *desc, const phi_json *root) {
     phi_agent_desc named = *desc;
-    phi_str s = phi_json_str(phi_json_get(root, "agent_id"), "");
+    phi_str s = phi__records_get_str(root, "agent_id");
     if (s.len > 0) named.agent_id = s.at;
-    s = phi_json_str(phi_json_get(root, "session_id"), "");
+    s = phi__records_get_str(root, "session_id");
     if (s.len > 0) named.session_id = s.at;
-    s = phi_json_str(phi_json_get(root, "config_id"), "");
+    s = phi__records_get_str(root, "config_id");
     if (s.len > 0) named.config_id = s.at;
     return named;
 }
@@ -221,7 +194,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
 }
 
 static bool phi__snap_version(phi_runtime *rt, const phi_json *root) {
-    uint64_t version = phi__snap_get_u64(root, "phi_snapshot");
+    uint64_t version = phi__records_get_u64(root, "phi_snapshot");
     if (version == PHI_SNAPSHOT_VERSION) return true;
     if (version > PHI_SNAPSHOT_VERSION)
         (void)phi__error(rt, PHI_UNSUPPORTED,

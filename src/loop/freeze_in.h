@@ -32,6 +32,21 @@ PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewri
 
 #ifndef PHI_NO_SNAPSHOT
 
+/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. */
+typedef enum phi__freeze_part {
+    PHI__FREEZE_RUN,     /* phi__run */
+    PHI__FREEZE_FLAGS,   /* phi__run */
+    PHI__FREEZE_LIMITS,  /* phi_limits */
+    PHI__FREEZE_POLICY,  /* phi_policy */
+    PHI__FREEZE_FAILURE, /* phi_failure */
+    PHI__FREEZE_CALLS,   /* phi__run */
+    PHI__FREEZE_CALL     /* phi__toolcall */
+} phi__freeze_part;
+PHI__FN void phi__freeze_put(phi__buf *out, phi__freeze_part part, const void *from);
+/* As phi__records_get. */
+PHI__FN bool phi__freeze_get(const phi_json *node, phi__freeze_part part, void *to,
+                             phi_arena *arena);
+
 /* freeze.c, thaw.c */
 /* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);

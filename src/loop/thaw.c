@@ -5,31 +5,10 @@
 #include "loop/freeze_in.h"
 
 #include "model/message_in.h"
+#include "text/records_in.h"
 #include "persist/entry_in.h"
 
 #ifndef PHI_NO_SNAPSHOT
-
-static uint64_t phi__thaw_u64(const phi_json *node, const char *key) {
-    return phi_json_uint(phi_json_get(node, key), 0);
-}
-
-static uint32_t phi__thaw_u32(const phi_json *node, const char *key) {
-    uint64_t n = phi__thaw_u64(node, key);
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-static size_t phi__thaw_size(const phi_json *node, const char *key) {
-    uint64_t n = phi__thaw_u64(node, key);
-    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
-}
-
-static bool phi__thaw_flag(const phi_json *node, const char *key) {
-    return phi_json_bool(phi_json_get(node, key), false);
-}
-
-static phi_str phi__thaw_str(const phi_json *node, const char *key) {
-    return phi_json_str(phi_json_get(node, key), "");
-}
 
 /* ---- messages and queues ---- */
 
@@ -41,13 +20,13 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
     phi__entry_reader_init(&reader, agent->thread);
     while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
         phi_message message;
-        phi_input kind = (phi_input)phi__thaw_u32(child, "kind");
+        phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
         status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
         if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
         if (status == PHI_OK)
             status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__thaw_str(child, "source"), message.details);
-        if (status == PHI_OK) to->tail->filtered = phi__thaw_flag(child, "filtered");
+                                    phi__records_get_str(child, "source"), message.details);
+        if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
     }
     phi__entry_reader_free(&reader);
     return status == PHI_FULL ? PHI_PARSE : status;
@@ -56,7 +35,7 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 /* ---- parts of the run ---- */
 
 static size_t phi__thaw_state(const phi_json *node) {
-    phi_str name = phi__thaw_str(node, "state");
+    phi_str name = phi__records_get_str(node, "state");
     size_t i;
     for (i = 1; phi__freeze_state_name(i) != NULL; i++)
         if (phi__str_is(name, phi__freeze_state_name(i))) return i;
@@ -85,25 +64,10 @@ static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_
     return NULL;
 }
 
-static void phi__thaw_flags(phi__run *run, const phi_json *node) {
-    run->end.cancelled = phi__thaw_flag(node, "cancelled");
-    run->end.stopping = phi__thaw_flag(node, "stopping");
-    run->turn.opened = phi__thaw_flag(node, "opened");
-    run->turn.silent = phi__thaw_flag(node, "silent");
-    run->compact_only = phi__thaw_flag(node, "compact_only");
-    run->turn.open = phi__thaw_flag(node, "turn_open");
-    run->turn.steered = phi__thaw_flag(node, "steered");
-    run->tools.skipping = phi__thaw_flag(node, "skipping");
-    run->tools.answered = phi__thaw_flag(node, "answered");
-    run->tools.doomed = phi__thaw_flag(node, "doomed");
-}
-
 static void phi__thaw_limits(phi__run *run, const phi_json *node) {
-    uint64_t now = phi__io_now_us(run->agent->rt->io), elapsed = phi__thaw_u64(node, "elapsed_us");
-    run->limits.max_turns = phi__thaw_u32(node, "max_turns");
-    run->limits.max_tokens = phi__thaw_u64(node, "max_tokens");
-    run->limits.max_duration_ms = phi__thaw_u32(node, "max_duration_ms");
-    run->limits.max_cost = phi_json_num(phi_json_get(node, "max_cost"), 0);
+    uint64_t now = phi__io_now_us(run->agent->rt->io),
+             elapsed = phi__records_get_u64(node, "elapsed_us");
+    (void)phi__freeze_get(node, PHI__FREEZE_LIMITS, &run->limits, NULL);
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
@@ -111,16 +75,7 @@ static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
     phi_policy policy;
     if (!phi_json_is_object(node)) return PHI_OK;
     memset(&policy, 0, sizeof policy);
-    policy.max_input_tokens = phi__thaw_u64(node, "max_input_tokens");
-    policy.reserve_output_tokens = phi__thaw_u64(node, "reserve_output_tokens");
-    policy.no_reserve = phi__thaw_flag(node, "no_reserve");
-    policy.max_messages = phi__thaw_u32(node, "max_messages");
-    policy.max_turns = phi__thaw_u32(node, "max_turns");
-    policy.keep_last_turns = phi__thaw_u32(node, "keep_last_turns");
-    policy.keep_no_turns = phi__thaw_flag(node, "keep_no_turns");
-    policy.summaries = (phi_summaries)phi__thaw_u32(node, "summaries");
-    policy.summary_role = (phi_role)phi__thaw_u32(node, "summary_role");
-    policy.include = phi__thaw_u32(node, "include");
+    (void)phi__freeze_get(node, PHI__FREEZE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
@@ -130,7 +85,7 @@ static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
     phi_json_iter it = phi_json_each(node);
-    uint32_t waits_ms = phi__thaw_u32(root, "decision_timeout_ms");
+    uint32_t waits_ms = phi__records_get_u32(root, "decision_timeout_ms");
     const phi_tool *tool;
     phi_tool *tools;
     phi_status status;
@@ -196,7 +151,7 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
     if (phi_json_get(node, "doom") == NULL) return PHI_OK;
     run->tools.doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->tools.doom);
     if (run->tools.doom == NULL) return PHI_NO_MEMORY;
-    run->tools.doom->count = phi__thaw_u32(node, "doom_count");
+    run->tools.doom->count = phi__records_get_u32(node, "doom_count");
     while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
         run->tools.doom->seen[i++] = phi_json_uint(child, 0);
     return PHI_OK;
@@ -205,20 +160,15 @@ static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
-    uint32_t kind = phi__thaw_u32(node, "kind");
+    uint32_t kind = phi__records_get_u32(node, "kind");
     if (!phi_json_is_object(node)) return PHI_OK;
     if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = (phi_failure_kind)kind;
-    failure->http_status = (int)phi__min(phi__thaw_u32(node, "http_status"), 999);
-    failure->retryable = phi__thaw_flag(node, "retryable");
     run->failure = failure;
-    return phi__arena_str(arena, phi__thaw_str(node, "code"), &failure->code) &&
-                   phi__arena_str(arena, phi__thaw_str(node, "words"), &failure->message) &&
-                   phi__arena_str(arena, phi__thaw_str(node, "request_id"), &failure->request_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
+    if (!phi__freeze_get(node, PHI__FREEZE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
+    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
+    return PHI_OK;
 }
 
 static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
@@ -238,21 +188,8 @@ static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
-    if (!phi_str_equal(call->block->id, phi__thaw_str(node, "id"))) return PHI_PARSE;
-    call->repeats = phi__thaw_u32(node, "repeats");
-    call->begun = phi__thaw_flag(node, "begun");
-    call->asked = phi__thaw_flag(node, "asked");
-    call->quiet = phi__thaw_flag(node, "quiet");
-    call->told = phi__thaw_flag(node, "told");
-    call->started = phi__thaw_flag(node, "started");
-    call->tries = phi__thaw_u32(node, "tries");
-    call->again = phi__thaw_flag(node, "again");
-    call->ended = phi__thaw_flag(node, "ended");
-    call->after = phi__thaw_flag(node, "after");
-    call->skipped = phi__thaw_flag(node, "skipped");
-    if (!phi__arena_str(arena, phi__thaw_str(node, "arguments"), &call->arguments) ||
-        !phi__arena_str(arena, phi__thaw_str(node, "child_loop_id"), &call->child_loop_id))
-        return PHI_NO_MEMORY;
+    if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
+    if (!phi__freeze_get(node, PHI__FREEZE_CALL, call, arena)) return PHI_NO_MEMORY;
     if (phi_json_get(node, "result") != NULL)
         status = phi__thaw_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
                                 &call->result);
@@ -293,7 +230,7 @@ static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
 static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     const phi_json *list = phi_json_get(node, "calls");
     phi_json_iter it = phi_json_each(list);
-    size_t i, count = phi__thaw_size(node, "call_count");
+    size_t i, count = phi__records_get_size(node, "call_count");
     phi_status status = PHI_OK;
     if (list == NULL) { /* of a turn that is over */
         run->tools.count = count;
@@ -302,11 +239,9 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    run->tools.next = phi__thaw_size(node, "next_call");
-    run->tools.told = phi__thaw_size(node, "told_calls");
-    run->tools.polled = phi__thaw_size(node, "polled_calls");
+    (void)phi__freeze_get(node, PHI__FREEZE_CALLS, run, NULL);
     if (run->tools.next > run->tools.count || run->tools.told > run->tools.next ||
-        !phi__thaw_results_fit(run, phi__thaw_u64(node, "reply")))
+        !phi__thaw_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
     for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
@@ -325,20 +260,17 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
-    run->turn.trigger = (phi_trigger)phi__thaw_u32(node, "trigger");
-    run->turn.index = phi__thaw_u32(node, "turn_index");
-    run->said.first_message = phi__thaw_size(node, "first_message");
-    run->said.told_messages = phi__thaw_size(node, "told_messages");
+    (void)phi__freeze_get(node, PHI__FREEZE_RUN, run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
     run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
     run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
-    run->spent.cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    run->spent.cost = phi__records_get_double(node, "cost");
     if (run->said.first_message > agent->thread->messages.count ||
         run->said.told_messages > agent->thread->messages.count ||
         (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
-    phi__thaw_flags(run, node);
+    (void)phi__freeze_get(node, PHI__FREEZE_FLAGS, run, NULL);
     phi__thaw_limits(run, node);
     status = phi__thaw_policy(run, phi_json_get(node, "policy"));
     if (status == PHI_OK) status = phi__thaw_offered(run, node);
@@ -369,7 +301,7 @@ static bool phi__thaw_fits(const phi__run *run) {
 }
 
 PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt) {
-    const phi__entry *start = phi__thaw_start(agent->thread, phi__thaw_str(node, "loop_id"));
+    const phi__entry *start = phi__thaw_start(agent->thread, phi__records_get_str(node, "loop_id"));
     size_t state = phi__thaw_state(node);
     phi_status status = PHI_PARSE;
     phi__run *run;
