@@ -169,6 +169,93 @@ TEST(arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run
     open_without_each(RESTORED);
 }
 
+/* Waits when it is asked first; `decided` of each question. */
+typedef struct second_look {
+    phi_ticket ticket;
+    bool decided[4];
+    size_t asked;
+} second_look;
+
+static phi_verdict look_twice(void *user_data, phi_hook *hook) {
+    second_look *look = (second_look *)user_data;
+    look->decided[look->asked++ % 4] = hook->decided;
+    look->ticket = hook->ticket;
+    return hook->decided ? PHI_ALLOW : PHI_WAIT;
+}
+
+TEST(a_hook_that_is_asked_again_is_told_that_it_was_decided) {
+    rig *r = rig_new();
+    second_look look;
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    memset(&look, 0, sizeof look);
+    desc.hook_fn = look_twice;
+    desc.hook_points = PHI_HOOK_TRANSFORM_CONTEXT;
+    desc.user_data = &look;
+    agent = rig_agent(r, &desc);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(phi_decide(look.ticket, PHI_ALLOW, NULL), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(look.asked, 2);
+    CHECK(!look.decided[0] && look.decided[1]);
+    rig_free(r);
+}
+
+/* What the questions about two calls were told. */
+typedef struct two_calls {
+    char ids[2][8], loop_id[160];
+    bool pending[2], approval[2];
+    size_t asked;
+} two_calls;
+
+static phi_verdict hear_calls(void *user_data, phi_hook *hook) {
+    two_calls *heard = (two_calls *)user_data;
+    size_t i = heard->asked++ % 2;
+    phi_str id = phi_call_id(hook->call);
+    (void)snprintf(heard->ids[i], sizeof heard->ids[i], "%.*s", (int)id.len, id.at);
+    (void)snprintf(heard->loop_id, sizeof heard->loop_id, "%.*s", (int)hook->loop_id.len,
+                   hook->loop_id.at);
+    heard->pending[i] = phi_call_pending(hook->call) && phi_str_equal(id, hook->tool_call_id);
+    heard->approval[i] = hook->needs_approval;
+    return PHI_ALLOW;
+}
+
+TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
+    static const char *const calls[] = {"c1 wait {}", "c2 danger {}"};
+    rig *r = rig_new();
+    two_calls heard;
+    phi_agent_desc desc = rig_desc();
+    phi_tool tools[2];
+    phi_agent agent;
+    memset(&heard, 0, sizeof heard);
+    tools[0] = rig_wait(r);
+    tools[1] = rig_echo();
+    tools[1].name = "danger";
+    tools[1].needs_approval = true;
+    desc.tools = tools;
+    desc.tool_count = 2;
+    desc.hook_fn = hear_calls;
+    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
+    desc.user_data = &heard;
+    agent = rig_agent(r, &desc);
+    rig_calls(r, calls, 2);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    rig_finish(r, 0, "waited");
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(heard.asked, 2);
+    CHECK_EQ_STR(heard.ids[0], "c1");
+    CHECK_EQ_STR(heard.ids[1], "c2");
+    CHECK(heard.pending[0] && heard.pending[1]);
+    CHECK(!heard.approval[0] && heard.approval[1]);
+    CHECK_STR(phi_agent_last_loop_id(agent), heard.loop_id);
+    CHECK(heard.loop_id[0] != '\0');
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_list_with_nothing_to_send_is_an_error_in_words_and_no_request),
     TEST_ENTRY(an_abort_while_before_loop_waits_ends_the_run_unbegun),
@@ -176,4 +263,6 @@ TEST_MAIN(
     TEST_ENTRY(arguments_that_a_hook_changed_at_once_and_found_no_memory_are_not_run_as_they_were),
     TEST_ENTRY(arguments_that_a_decision_changed_and_found_no_memory_are_not_run_as_they_were),
     TEST_ENTRY(
-        arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were))
+        arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were),
+    TEST_ENTRY(a_hook_that_is_asked_again_is_told_that_it_was_decided),
+    TEST_ENTRY(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval))

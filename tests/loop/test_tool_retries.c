@@ -138,6 +138,24 @@ TEST(a_result_from_outside_ends_the_waiting) {
     rig_free(r);
 }
 
+/* It stands behind more than a step reads, so that the delay is over before it is read. */
+TEST(a_result_on_its_way_is_not_overtaken_by_another_try) {
+    rig *r = rig_new();
+    digger d;
+    phi_tool tool = tool_of(&d, 99);
+    phi_agent agent = begin(r, &tool, &d);
+    int i;
+    for (i = 0; i < 300; i++) CHECK_EQ_INT(phi_steer(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(phi_call_finish(d.call, "found", 5, false), PHI_OK);
+    rig_pass_ms(r, 300);
+    CHECK_EQ_INT(rig_step(r), 1);
+    CHECK_EQ_INT(d.started, 1);
+    (void)rig_run_until(r, 10000);
+    CHECK_EQ_INT(d.started, 1);
+    CHECK_STR(result_of(agent)->content[0].text, "found");
+    rig_free(r);
+}
+
 TEST(an_agent_that_is_freed_while_a_call_waits_leaves_nothing) {
     rig *r = rig_new();
     digger d;
@@ -202,6 +220,7 @@ TEST_MAIN(TEST_ENTRY(a_call_that_fails_is_started_again_after_its_delay),
           TEST_ENTRY(a_deadline_is_a_failure_that_is_tried_again),
           TEST_ENTRY(an_abort_while_it_waits_starts_nothing_more),
           TEST_ENTRY(a_result_from_outside_ends_the_waiting),
+          TEST_ENTRY(a_result_on_its_way_is_not_overtaken_by_another_try),
           TEST_ENTRY(an_agent_that_is_freed_while_a_call_waits_leaves_nothing),
           TEST_ENTRY(a_snapshot_knows_how_many_tries_are_left),
           TEST_ENTRY(arguments_that_do_not_fit_are_not_tried_again))

@@ -658,6 +658,81 @@ TEST(the_memory_of_a_call_is_never_less_than_was_asked_for) {
     rig_free(r);
 }
 
+TEST(a_tool_that_is_done_is_polled_no_more_while_its_result_waits_to_be_read) {
+    rig *r = rig_new();
+    bench_tool b;
+    phi_tool tool = wait_tool(&b);
+    phi_agent agent;
+    int i;
+    tool.step = wait_step;
+    b.steps_to_done = 5;
+    agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    while (b.stepped < 4 && rig_run(r, 1) == 1) {}
+    CHECK_EQ_INT(b.stepped, 4);
+    for (i = 0; i < 600; i++) CHECK_EQ_INT(phi_steer(agent, "more"), PHI_OK);
+    (void)rig_step(r); /* it finishes behind what two more steps read */
+    CHECK_EQ_INT(b.stepped, 5);
+    CHECK(rig_step(r) == 1 && phi_message_count(agent) == 2);
+    (void)rig_run(r, 20);
+    CHECK_EQ_INT(b.stepped, 5);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "walked");
+    rig_free(r);
+}
+
+/* Bytes in use while a call waits whose arguments are a list of n numbers. */
+static size_t used_by_a_list(unsigned n) {
+    rig *r = rig_new();
+    bench_tool b;
+    phi_tool tool = wait_tool(&b);
+    phi_agent agent;
+    char list[4000];
+    size_t at = (size_t)snprintf(list, sizeof list, "{\"list\":[0"), used;
+    for (; n > 1; n--) at += (size_t)snprintf(list + at, sizeof list - at, ",%u", n % 10);
+    (void)snprintf(list + at, sizeof list - at, "]}");
+    agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    rig_call(r, "c1", "wait", list);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    CHECK_EQ_INT(b.started, 1);
+    used = phi_agent_memory_used(agent, NULL);
+    rig_free(r);
+    return used;
+}
+
+TEST(the_tree_of_arguments_that_were_checked_is_given_back_at_once) {
+    size_t few = used_by_a_list(1), many = used_by_a_list(1900); /* 3.8 KB of text, 60 KB of tree */
+    CHECK(many < few + 25000);
+}
+
+/* Whatever it is that a call finds no memory for, what the model reads of it are words of phi's. */
+TEST(a_call_without_memory_tells_the_model_so) {
+    int n = 0, told = 0;
+    bool tripped = true;
+    for (; tripped && n < 3000; n++) {
+        rig *r = rig_new();
+        phi_tool tool = rig_echo();
+        phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
+        const phi_message *result;
+        rig_call(r, "c1", "echo", "{\"list\":[1,2,3]}");
+        rig_says(r, "done");
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        test_alloc_fail_at(n);
+        (void)rig_run(r, 40);
+        tripped = test_alloc_tripped();
+        test_alloc_fail_at(-1);
+        result = phi_message_at(agent, 2);
+        if (result != NULL && result->role == PHI_ROLE_TOOL_RESULT && result->is_error) {
+            CHECK_STR(result->content[0].text, "Out of memory");
+            told++;
+        }
+        rig_free(r);
+    }
+    CHECK(told > 0 && n > 20);
+}
+
 TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_order),
           TEST_ENTRY(sequential_calls_run_one_after_another),
           TEST_ENTRY(batched_calls_run_two_at_a_time),
@@ -679,4 +754,7 @@ TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_o
           TEST_ENTRY(a_heartbeat_ends_with_the_deadline_and_with_the_agent),
           TEST_ENTRY(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open),
           TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins),
-          TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for))
+          TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for),
+          TEST_ENTRY(a_tool_that_is_done_is_polled_no_more_while_its_result_waits_to_be_read),
+          TEST_ENTRY(the_tree_of_arguments_that_were_checked_is_given_back_at_once),
+          TEST_ENTRY(a_call_without_memory_tells_the_model_so))
