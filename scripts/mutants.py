@@ -22,6 +22,7 @@ The statement as it is printed; `: ` parts the fields, the last of which is the 
 import argparse
 import collections
 import concurrent.futures
+import fcntl
 import glob
 import gzip
 import hashlib
@@ -45,9 +46,9 @@ CC = os.environ.get("CC", "gcc").split()
 FLAGS = ["-std=c99", "-D_GNU_SOURCE", "-w", "-fPIC", "-DPHI__FN=", "-DPHI__SEGMENT_BYTES=512",
          "-Isrc", "-Itests"]
 # The rooms whose tests are also shown a room's mutants.
-ROOMS = {"base": ["text"], "model": ["wire", "loop"], "thread": ["agent", "session"], "loop": ["agent", "session"],
+ROOMS = {"base": ["text"], "model": ["wire", "loop"], "thread": ["loop", "agent", "session"], "loop": ["agent", "session"],
          "agent": ["loop", "session"], "session": ["agent"], "log": ["thread", "agent"],
-         "history": ["thread", "agent"], "persist": ["thread", "agent", "session"],
+         "history": ["thread", "loop", "agent"], "persist": ["thread", "agent", "session"],
          "features": ["loop", "agent"], "codecs": ["wire"], "record": ["session", "agent"]}
 TIMES = 10  # as long as over the unchanged code, and two seconds, is too long
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
@@ -397,6 +398,16 @@ def main():
     if args.list:
         print("\n".join(f"{m.file}:{m.line}: {m.function}: {m.kind}: {m.statement}" for m in mutants))
         return 0
+    os.makedirs(OUT, exist_ok=True)
+    with open(os.path.join(OUT, "lock"), "w", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit("mutants: another one is at work in build/mutants")
+        return hunt_all(args, mutants, len(listed))
+
+
+def hunt_all(args, mutants, listed):
     start = time.monotonic()
     names = sorted({m.file for m in mutants})
     world = World(names, chosen_tests(names, args.tests), args.jobs)
@@ -412,7 +423,7 @@ def main():
                       f" {mutant.statement}", flush=True)
     tried = counts["killed"] + counts["survived"] + counts["not reached"]
     print(f"mutants: {tried} tried, {counts['killed']} killed, {counts['survived']} survived,"
-          f" {counts['not reached']} not reached by any test; {len(listed)} listed as equal,"
+          f" {counts['not reached']} not reached by any test; {listed} listed as equal,"
           f" {counts['same'] + counts['no code']} were none, {counts['no time']} left for want of time,"
           f" {time.monotonic() - start:.0f} s")
     return 1 if counts["survived"] + counts["not reached"] else 0

@@ -58,6 +58,55 @@ TEST(a_thread_in_memory_has_an_id_that_stays) {
     rig_free(r);
 }
 
+TEST(a_new_lane_and_a_switch_have_their_time) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_thread *thread;
+    int64_t before;
+    talk t;
+    talk_begin(&t, r, &desc);
+    thread = phi_agent_thread(t.agent);
+    CHECK(exchange(&t) == PHI_OK);
+    before = info_of(thread).changed_ms;
+    rig_pass_ms(r, 5000);
+    CHECK_EQ_INT(phi_thread_fork_lane(thread, "side", NULL, UINT64_MAX), PHI_OK);
+    CHECK(info_of(thread).changed_ms >= before + 5000);
+    rig_pass_ms(r, 5000);
+    CHECK_EQ_INT(phi_thread_switch(thread, "side"), PHI_OK);
+    CHECK(info_of(thread).changed_ms >= before + 10000);
+    rig_free(r);
+}
+
+/* Else a host that tries again and again would fill the log's memory with what is in no log. */
+TEST(notes_that_find_no_memory_take_none) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_thread *thread;
+    size_t once = 0, used, failed = 0;
+    int k, n, i;
+    talk t;
+    talk_begin(&t, r, &desc);
+    thread = phi_agent_thread(t.agent);
+    CHECK(exchange(&t) == PHI_OK);
+    for (k = n = 0; k < 40; n++) {
+        phi_status status = PHI_NO_MEMORY;
+        for (i = 0; i < 50 && status == PHI_NO_MEMORY; i++) {
+            test_alloc_fail_at(n);
+            status = phi_thread_note(thread, "mine", phi_str_of("[1,2,3,4,5,6,7,8,9,10]"), NULL);
+            test_alloc_fail_at(-1);
+            used = phi_agent_memory_used(t.agent, NULL);
+            if (i == 0) once = used;
+            if (status == PHI_NO_MEMORY) CHECK(used <= once + 64);
+            failed += status == PHI_NO_MEMORY;
+        }
+        if (status != PHI_OK) continue;
+        k++; /* it is in the log, with whatever that took: the same with the next */
+        n = -1;
+    }
+    CHECK(failed > 100);
+    rig_free(r);
+}
+
 TEST(it_knows_when_it_was_made_and_changed) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -354,6 +403,8 @@ TEST(without_memory_nothing_changes) {
 }
 
 TEST_MAIN(TEST_ENTRY(a_thread_in_memory_has_an_id_that_stays),
+          TEST_ENTRY(a_new_lane_and_a_switch_have_their_time),
+          TEST_ENTRY(notes_that_find_no_memory_take_none),
           TEST_ENTRY(it_knows_when_it_was_made_and_changed),
           TEST_ENTRY(a_title_and_metadata_are_notes_of_the_log_and_said_once),
           TEST_ENTRY(what_is_no_title_or_no_metadata_is_refused_and_phi_s_names_are_phi_s),

@@ -220,10 +220,35 @@ TEST(a_message_is_counted_once_however_long_the_history) {
     rig_free(r);
 }
 
+TEST(in_another_lane_what_is_shown_is_counted_anew) {
+    rig *r = rig_new();
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi_arena arena;
+    phi_agent agent = agent_with_tools(r, bytes_of);
+    phi_thread *thread = phi_agent_thread(agent);
+    char words[100];
+    int i;
+    phi_memory_init(&memory, &allocator, 0);
+    phi_arena_init(&arena, &memory, 0);
+    for (i = 0; i < 3; i++) {
+        say(r, agent, TEXT100);
+        (void)snprintf(words, sizeof words, "messages, %u tokens\n",
+                       (unsigned)seen_bytes(agent, &arena));
+        CHECK(strstr(explained(agent, &arena), words) != NULL);
+        CHECK_EQ_INT(i == 0 ? phi_thread_fresh(thread)
+                            : phi_thread_switch(thread, PHI_LANE_DEFAULT),
+                     PHI_OK);
+    }
+    phi_arena_free(&arena);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(the_counter_says_when_a_run_compacts),
           TEST_ENTRY(what_a_compaction_says_is_counted),
           TEST_ENTRY(the_counter_says_when_to_warn_without_a_policy),
           TEST_ENTRY(a_budget_reserves_what_the_counter_says),
           TEST_ENTRY(a_prune_takes_as_many_tokens_as_the_counter_says),
           TEST_ENTRY(after_a_revert_what_is_left_is_counted_anew),
-          TEST_ENTRY(a_message_is_counted_once_however_long_the_history))
+          TEST_ENTRY(a_message_is_counted_once_however_long_the_history),
+          TEST_ENTRY(in_another_lane_what_is_shown_is_counted_anew))
