@@ -642,6 +642,79 @@ TEST(ten_thousand_agents_come_and_go) {
     rig_free(r);
 }
 
+TEST(a_keyword_of_a_schema_that_would_restrict_and_is_not_understood_is_named) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = named("look");
+    phi_agent agent;
+    tool.schema = "{\"type\":\"object\",\"properties\":{\"path\":{\"pattern\":\"^/\"}}}";
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    refused(r, &desc, PHI_UNSUPPORTED,
+            "tool \"look\": schema.properties.path: \"pattern\" is not supported");
+    tool.checks_arguments = true; /* then it is the tool's to understand */
+    agent = rig_agent(r, &desc);
+    CHECK(agent.rt != NULL);
+    rig_free(r);
+}
+
+TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
+    phi_agent none;
+    phi_model model = phi_model_anthropic("m", "k");
+    phi_agent_desc desc;
+    phi_raise by;
+    bool rotated;
+    memset(&none, 0, sizeof none);
+    memset(&by, 0, sizeof by);
+    CHECK_EQ_INT(phi_agent_get_desc(none, &desc), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_free(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_prompt(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_continue(none, PHI_CONTINUATION_DEFAULT), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_compact(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_send(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_abort(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_abort_run(none, NULL, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_stop(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_budget_raise(none, &by), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_model(none, &model), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_tools(none, NULL, 0), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_format(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_policy(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_doom_limits(none, 1, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_new_session(none, true), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_check_and_rotate(none, 1, &rotated), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_rewrite_withdraw(none, NULL), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_clear_messages(none), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_follow_up(none, "x"), PHI_BAD_ARG);
+}
+
+/* Its end is told from what was set aside for that, of which there is one set. */
+TEST(a_run_that_ended_without_memory_is_heard_before_the_next_begins) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    const char *words = NULL;
+    rig_says(r, "hello");
+    rig_silent(r, true);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    test_alloc_fail_from(0);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    test_alloc_fail_from(-1);
+    CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_BUSY);
+    (void)phi_last_error(rig_runtime(r), &words, NULL);
+    CHECK_EQ_STR(words, "phi_prompt: the last run's events were not popped");
+    rig_silent(r, false);
+    (void)rig_step(r);
+    (void)rig_step(r);
+    rig_drop_answers(r);
+    rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_bad_model_is_refused_with_the_field_to_fix),
           TEST_ENTRY(a_bad_tool_is_refused_with_its_name),
           TEST_ENTRY(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets),
@@ -664,4 +737,7 @@ TEST_MAIN(TEST_ENTRY(a_bad_model_is_refused_with_the_field_to_fix),
           TEST_ENTRY(a_prompt_refused_for_memory_may_be_tried_for_ever),
           TEST_ENTRY(the_words_of_an_error_are_its_own),
           TEST_ENTRY(an_agent_that_is_not_made_leaves_nothing),
-          TEST_ENTRY(ten_thousand_agents_come_and_go))
+          TEST_ENTRY(ten_thousand_agents_come_and_go),
+          TEST_ENTRY(a_handle_of_zeros_is_a_bad_argument_everywhere),
+          TEST_ENTRY(a_run_that_ended_without_memory_is_heard_before_the_next_begins),
+          TEST_ENTRY(a_keyword_of_a_schema_that_would_restrict_and_is_not_understood_is_named))
