@@ -39133,11 +39133,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x95388604
+#if PHI__IMP_LOOP != 0x937e07f4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x95388604
+#define PHI__IMP_LOOP 0x937e07f4
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39336,7 +39336,7 @@ typedef struct phi__capture {
 
 /* What was said to the run, as it enters the log. False, here and below: no memory. */
 PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
-PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
+PHI__FN bool phi__capture_tell(phi__run *run); /* what the attempt asks, once a turn */
 PHI__FN void phi__capture_free(phi__run *run);
 
 #endif
@@ -39388,6 +39388,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 /* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
    or as many as the agent's are to have. *did: something was gained. */
 PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
+/* What the last one left says nothing about what is shown now. */
+PHI__FN void phi__compaction_forget(phi__agent *agent);
 PHI__FN void phi__compaction_clear(phi__run *run); /* a turn begins */
 /* What was asked does not fit, a provider says. failure: in the thread; then COMPACT follows. */
 PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure);
@@ -39562,7 +39564,7 @@ typedef struct phi__filtering {
 } phi__filtering;
 
 PHI__FN void phi__filter_init(phi__run *run);
-/* About the prompts, or about run->pending. DENY: the reason was told, and what it was about is
+/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
    gone. Warnings are in the messages. */
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__filter_pending(phi__run *run);
@@ -40290,9 +40292,8 @@ typedef struct phi__line {
 
 /* forget.c: its memory limit. */
 typedef struct phi__room {
-    uint32_t runs_short;        /* runs in a row that ended without memory */
-    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
-    bool pressed;               /* in rt->pressed: a prompt found no memory */
+    uint32_t runs_short; /* runs in a row that ended without memory */
+    bool pressed;        /* in rt->pressed: a prompt found no memory */
     phi__agent *next, *prev;
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
 } phi__room;
@@ -40355,7 +40356,8 @@ struct phi__agent {
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
-    phi__response *responses; /* the newest */
+    const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
+    phi__response *responses;   /* the newest */
     phi__bare bare;
     struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
     phi__compacted_by compacted;
@@ -40621,6 +40623,8 @@ PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
 
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
+PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
@@ -40690,6 +40694,9 @@ PHI__FN bool phi__forget_may(const phi__agent *agent);
 /* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
+/* Why a run ends that its limit has ended; NULL: it has none. */
+PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 PHI__FN void
 phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
@@ -40848,7 +40855,7 @@ static inline bool phi__provider_in_process(const phi__agent *agent) {
     return agent->provider != NULL && agent->provider->open != NULL;
 }
 
-/* What the model is asked, from run->ask, kept for all attempts; and, over HTTP, the request of an
+/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the request of an
    attempt. PHI_NO_MEMORY, or why the host's function refused. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
@@ -42423,6 +42430,8 @@ PHI__FN void phi__compaction_clear(phi__run *run) {
     run->compacting.count = run->compacting.idle = 0;
 }
 
+PHI__FN void phi__compaction_forget(phi__agent *agent) { agent->compacted.tokens = 0; }
+
 PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure) {
     run->compacting.overflow = failure;
 }
@@ -43822,14 +43831,13 @@ PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
-        return &agent->room.at_limit->failure;
+        return phi__forget_at_limit(agent);
     return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi__limit_failure *own = run->agent->room.at_limit;
-    return run->failure == &phi__run_out_of_memory ||
-           (own != NULL && run->failure == &own->failure) ||
+    const phi_failure *own = phi__forget_at_limit(run->agent);
+    return run->failure == &phi__run_out_of_memory || (own != NULL && run->failure == own) ||
            run->failure == &run->agent->rt->at_limit.failure;
 }
 
@@ -44046,7 +44054,7 @@ static bool phi__filter_any(const phi__agent *agent) {
     return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
 }
 
-/* What is in run->filter_text, by the filters that have not been asked yet. */
+/* What is in run->filter.text, by the filters that have not been asked yet. */
 static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
@@ -44279,7 +44287,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         phi__caching_carry(agent, &before.fold);
     else
         phi__caching_forget(agent);
-    agent->compacted.tokens = 0;
+    phi__compaction_forget(agent);
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -44373,6 +44381,14 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
     return told;
+}
+
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
+    agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
+}
+
+PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent) {
+    return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
 }
 
 PHI__FN void phi__forget_end(phi__agent *agent) {
@@ -45585,7 +45601,7 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
 /* ---- src/loop/model_call.c ---- */
 
 /* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
-   a slice a time into an assembly whose parts become events. What becomes of the answer is in answer.c; a
+   a slice a time into an assembly whose parts become events. What becomes of the answer is in attempt_end.c; a
    call that is tried again waits here, and sends the same bytes.
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
@@ -47084,6 +47100,8 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__events_unreserve(agent);
 }
 
+PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent) { return agent->refused; }
+
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
     phi__refusals refusals = phi__refusals_of(agent);
     phi__run *run = phi__run_make(agent, order);
@@ -47092,7 +47110,7 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         run = NULL;
     }
     if (run == NULL) {
-        agent->room.refused = phi__run_limit_failure(agent, &refusals);
+        agent->refused = phi__run_limit_failure(agent, &refusals);
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }
@@ -48142,7 +48160,7 @@ static void phi__states_advance(phi__run *run) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
             bool stopping = run->end.stopping;
-            agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
+            phi__forget_ran(agent, status);
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
             if (agent->tree.hidden_fn != NULL)
@@ -49201,7 +49219,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
-    if (entry.keep == PHI_KEEP_NONE) agent->compacted.tokens = 0;
+    if (entry.keep == PHI_KEEP_NONE) phi__compaction_forget(agent);
     entry.of.failure = run->failure;
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
@@ -49965,11 +49983,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x12c8549c
+#if PHI__IMP_AGENT != 0x62db1576
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x12c8549c
+#define PHI__IMP_AGENT 0x62db1576
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -50111,9 +50129,9 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
+    const phi_failure *why = phi__run_refusal(agent);
     return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
-                      agent->room.refused != NULL ? agent->room.refused->message.at
-                                                  : "out of memory");
+                      why != NULL ? why->message.at : "out of memory");
 }
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,

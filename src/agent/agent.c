@@ -17,9 +17,9 @@ PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
 }
 
 PHI__FN phi_status phi__agent_no_memory(phi__agent *agent, const char *what) {
+    const phi_failure *why = phi__run_refusal(agent);
     return phi__error(agent->rt, PHI_NO_MEMORY, "%s: %s", what,
-                      agent->room.refused != NULL ? agent->room.refused->message.at
-                                                  : "out of memory");
+                      why != NULL ? why->message.at : "out of memory");
 }
 
 static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_content *content,

@@ -16,7 +16,7 @@ typedef struct phi__capture {
 
 /* What was said to the run, as it enters the log. False, here and below: no memory. */
 PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
-PHI__FN bool phi__capture_tell(phi__run *run); /* what is in run->ask, once a turn */
+PHI__FN bool phi__capture_tell(phi__run *run); /* what the attempt asks, once a turn */
 PHI__FN void phi__capture_free(phi__run *run);
 
 #endif

@@ -18,6 +18,8 @@ PHI__FN void phi__compaction_clear(phi__run *run) {
     run->compacting.count = run->compacting.idle = 0;
 }
 
+PHI__FN void phi__compaction_forget(phi__agent *agent) { agent->compacted.tokens = 0; }
+
 PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure) {
     run->compacting.overflow = failure;
 }

@@ -28,6 +28,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 /* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
    or as many as the agent's are to have. *did: something was gained. */
 PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
+/* What the last one left says nothing about what is shown now. */
+PHI__FN void phi__compaction_forget(phi__agent *agent);
 PHI__FN void phi__compaction_clear(phi__run *run); /* a turn begins */
 /* What was asked does not fit, a provider says. failure: in the thread; then COMPACT follows. */
 PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure);

@@ -42,7 +42,7 @@ static bool phi__filter_any(const phi__agent *agent) {
     return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
 }
 
-/* What is in run->filter_text, by the filters that have not been asked yet. */
+/* What is in run->filter.text, by the filters that have not been asked yet. */
 static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;

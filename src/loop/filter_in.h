@@ -14,7 +14,7 @@ typedef struct phi__filtering {
 } phi__filtering;
 
 PHI__FN void phi__filter_init(phi__run *run);
-/* About the prompts, or about run->pending. DENY: the reason was told, and what it was about is
+/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
    gone. Warnings are in the messages. */
 PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__filter_pending(phi__run *run);

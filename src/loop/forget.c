@@ -79,7 +79,7 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
         phi__caching_carry(agent, &before.fold);
     else
         phi__caching_forget(agent);
-    agent->compacted.tokens = 0;
+    phi__compaction_forget(agent);
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -173,6 +173,14 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
     return told;
+}
+
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
+    agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
+}
+
+PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent) {
+    return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
 }
 
 PHI__FN void phi__forget_end(phi__agent *agent) {

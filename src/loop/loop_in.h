@@ -138,6 +138,8 @@ PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
 
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
+PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 /* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
@@ -207,6 +209,9 @@ PHI__FN bool phi__forget_may(const phi__agent *agent);
 /* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
+/* Why a run ends that its limit has ended; NULL: it has none. */
+PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 PHI__FN void
 phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */

@@ -1,5 +1,5 @@
 /* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
-   a slice a time into an assembly whose parts become events. What becomes of the answer is in answer.c; a
+   a slice a time into an assembly whose parts become events. What becomes of the answer is in attempt_end.c; a
    call that is tried again waits here, and sends the same bytes.
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer

@@ -23,7 +23,7 @@ static inline bool phi__provider_in_process(const phi__agent *agent) {
     return agent->provider != NULL && agent->provider->open != NULL;
 }
 
-/* What the model is asked, from run->ask, kept for all attempts; and, over HTTP, the request of an
+/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the request of an
    attempt. PHI_NO_MEMORY, or why the host's function refused. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);

@@ -54,6 +54,8 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__events_unreserve(agent);
 }
 
+PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent) { return agent->refused; }
+
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
     phi__refusals refusals = phi__refusals_of(agent);
     phi__run *run = phi__run_make(agent, order);
@@ -62,7 +64,7 @@ PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) 
         run = NULL;
     }
     if (run == NULL) {
-        agent->room.refused = phi__run_limit_failure(agent, &refusals);
+        agent->refused = phi__run_limit_failure(agent, &refusals);
         phi__forget_press(agent);
         return PHI_NO_MEMORY;
     }

@@ -330,9 +330,8 @@ typedef struct phi__line {
 
 /* forget.c: its memory limit. */
 typedef struct phi__room {
-    uint32_t runs_short;        /* runs in a row that ended without memory */
-    const phi_failure *refused; /* why phi__run_new said no; NULL: the allocator did */
-    bool pressed;               /* in rt->pressed: a prompt found no memory */
+    uint32_t runs_short; /* runs in a row that ended without memory */
+    bool pressed;        /* in rt->pressed: a prompt found no memory */
     phi__agent *next, *prev;
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
 } phi__room;
@@ -395,7 +394,8 @@ struct phi__agent {
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
-    phi__response *responses; /* the newest */
+    const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
+    phi__response *responses;   /* the newest */
     phi__bare bare;
     struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
     phi__compacted_by compacted;

@@ -63,7 +63,7 @@ static void phi__states_advance(phi__run *run) {
             phi_status status = run->status;
             const phi_failure *failure = run->failure;
             bool stopping = run->end.stopping;
-            agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
+            phi__forget_ran(agent, status);
             phi__put_off_due(run->agent); /* asked for by the last hook */
             phi__run_destroy(run);
             if (agent->tree.hidden_fn != NULL)

@@ -399,7 +399,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
-    if (entry.keep == PHI_KEEP_NONE) agent->compacted.tokens = 0;
+    if (entry.keep == PHI_KEEP_NONE) phi__compaction_forget(agent);
     entry.of.failure = run->failure;
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
