@@ -39133,11 +39133,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x937e07f4
+#if PHI__IMP_LOOP != 0xa25ada4a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x937e07f4
+#define PHI__IMP_LOOP 0xa25ada4a
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39355,6 +39355,9 @@ typedef struct phi__spent {
 } phi__spent;
 
 PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
+PHI__FN const phi__spent *phi__charge_of(const phi__run *run);
+PHI__FN void phi__charge_clear(phi__run *run);                        /* a turn begins */
+PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage); /* the answer that counts */
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
 #endif
@@ -39642,6 +39645,13 @@ PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi
                                     size_t count);
 /* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
+/* What is pending, in its order; NULL: nothing. */
+PHI__FN phi__input *phi__input_first(const phi__run *run);
+PHI__FN void phi__input_remove(phi__run *run, phi__input *input); /* one of these */
+PHI__FN void phi__input_take_injected(phi__run *run);             /* is pending from now on */
+PHI__FN void phi__input_end(phi__run *run);                       /* the run goes */
+/* What was injected before this place in the inbox meant an earlier run. */
+PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 /* What is pending goes back to where it came from; what was injected is told as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
 /* Tells of each that it is dropped, and empties the queue. */
@@ -41270,8 +41280,7 @@ static bool phi__attempt_wanted(const phi__run *run) {
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     bool told = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
-    run->spent.turn = run->reply->usage; /* it is in the log, so it counts */
-    phi__charge(run, &run->spent.turn);
+    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!told) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
@@ -42409,6 +42418,17 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
 }
+
+PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage) {
+    run->spent.turn = *usage;
+    phi__charge(run, usage);
+}
+
+PHI__FN void phi__charge_clear(phi__run *run) {
+    memset(&run->spent.turn, 0, sizeof run->spent.turn);
+}
+
+PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }
 
 /* ---- src/loop/compaction.c ---- */
 
@@ -44134,27 +44154,6 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     return hooked;
 }
 
-/* Takes the first one that was not asked about out of the list. */
-static void phi__filter_remove(phi__run *run, phi__input *input) {
-    phi__inputs gone, rest;
-    phi__input *each = run->poll.pending.head, *next;
-    memset(&gone, 0, sizeof gone);
-    memset(&rest, 0, sizeof rest);
-    for (; each != NULL; each = next) {
-        phi__inputs *to = each == input ? &gone : &rest;
-        next = each->next;
-        each->next = NULL;
-        if (to->tail != NULL)
-            to->tail->next = each;
-        else
-            to->head = each;
-        to->tail = each;
-        to->count++;
-    }
-    run->poll.pending = rest;
-    phi__inputs_free(run->agent, &gone);
-}
-
 static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
     phi__hooked hooked;
     if (!run->filter.on) {
@@ -44177,13 +44176,13 @@ static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
 PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
     phi__input *input;
     if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (input = run->poll.pending.head; input != NULL; input = input->next) {
+    for (input = phi__input_first(run); input != NULL; input = input->next) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
             if (!phi__filter_tell_rejected(run)) hooked = PHI__HOOK_LOST;
             phi__filter_end(run);
-            phi__filter_remove(run, input);
+            phi__input_remove(run, input);
         }
         return hooked;
     }
@@ -44662,10 +44661,10 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
     phi__freeze_offered(out, run);
-    phi__message_put_usage(out, &run->spent.usage);
-    phi__records_double(out, "cost", run->spent.cost);
+    phi__message_put_usage(out, &phi__charge_of(run)->usage);
+    phi__records_double(out, "cost", phi__charge_of(run)->cost);
     phi__records_raw(out, "turn", "{");
-    phi__message_put_usage(out, &run->spent.turn);
+    phi__message_put_usage(out, &phi__charge_of(run)->turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
     phi__freeze_inputs(out, &run->poll.pending, scratch);
@@ -45270,6 +45269,46 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     return PHI__HOOK_ALLOW;
 }
 
+/* ---- what is pending ---- */
+
+PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from = at; }
+
+PHI__FN phi__input *phi__input_first(const phi__run *run) { return run->poll.pending.head; }
+
+PHI__FN void phi__input_end(phi__run *run) { phi__inputs_free(run->agent, &run->poll.pending); }
+
+PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
+    phi__inputs gone, rest;
+    phi__input *each = run->poll.pending.head, *next;
+    memset(&gone, 0, sizeof gone);
+    memset(&rest, 0, sizeof rest);
+    for (; each != NULL; each = next) {
+        phi__inputs *to = each == input ? &gone : &rest;
+        next = each->next;
+        each->next = NULL;
+        if (to->tail != NULL)
+            to->tail->next = each;
+        else
+            to->head = each;
+        to->tail = each;
+        to->count++;
+    }
+    run->poll.pending = rest;
+    phi__inputs_free(run->agent, &gone);
+}
+
+PHI__FN void phi__input_take_injected(phi__run *run) {
+    phi__inputs *injected = &run->agent->queues.injected;
+    if (injected->head == NULL) return;
+    if (run->poll.pending.tail != NULL)
+        run->poll.pending.tail->next = injected->head;
+    else
+        run->poll.pending.head = injected->head;
+    run->poll.pending.tail = injected->tail;
+    run->poll.pending.count += injected->count;
+    memset(injected, 0, sizeof *injected);
+}
+
 /* ---- delivering ---- */
 
 /* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
@@ -45513,7 +45552,7 @@ PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens = run->spent.usage.input + run->spent.usage.output;
+    uint64_t tokens = phi__charge_of(run)->usage.input + phi__charge_of(run)->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__pause_of(run, phi__agent_handle(run->agent));
@@ -45533,8 +45572,8 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && run->spent.cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->spent.cost,
+    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
                        limits->max_cost);
         return true;
     }
@@ -46972,8 +47011,8 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->loop_id = run->loop_id;
     response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = run->spent.usage;
-    response->cost = run->spent.cost;
+    response->usage = phi__charge_of(run)->usage;
+    response->cost = phi__charge_of(run)->cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 
@@ -47059,7 +47098,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     }
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
-    run->poll.posts_from = phi__posts_next(agent->rt);
+    phi__input_since(run, phi__posts_next(agent->rt));
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__refusals_of(agent);
@@ -47085,7 +47124,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
 PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
-    phi__inputs_free(agent, &run->poll.pending);
+    phi__input_end(run);
     phi__filter_end(run);
     phi__pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
@@ -47514,7 +47553,7 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->tools.polled = run->tools.told;
-    run->tools.skipping = run->poll.pending.head != NULL;
+    run->tools.skipping = phi__input_first(run) != NULL;
     return hooked;
 }
 
@@ -48973,7 +49012,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
     in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
-    for (input = run->poll.pending.head; input != NULL; input = input->next)
+    for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
@@ -49002,24 +49041,12 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
 
 /* ---- a turn ---- */
 
-static void phi__turn_take_injected(phi__run *run) {
-    phi__inputs *injected = &run->agent->queues.injected;
-    if (injected->head == NULL) return;
-    if (run->poll.pending.tail != NULL)
-        run->poll.pending.tail->next = injected->head;
-    else
-        run->poll.pending.head = injected->head;
-    run->poll.pending.tail = injected->tail;
-    run->poll.pending.count += injected->count;
-    memset(injected, 0, sizeof *injected);
-}
-
 PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     phi__hooked hooked;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
-    phi__turn_take_injected(run);
+    phi__input_take_injected(run);
     hooked = phi__filter_pending(run);
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
@@ -49030,7 +49057,7 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
-    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+    return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -49045,7 +49072,7 @@ PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
     phi__run_rewind(run);
-    memset(&run->spent.turn, 0, sizeof run->spent.turn);
+    phi__charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
     phi__attempt_clear(run);
@@ -49118,7 +49145,7 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
 PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
-    hook.usage = &run->spent.turn;
+    hook.usage = &phi__charge_of(run)->turn;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
@@ -49143,14 +49170,14 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (phi__round_doomed(run)) return phi__turn_doomed(run);
-    if (phi__input_polls(run) || (run->poll.pending.head == NULL && !run->turn.steered)) {
+    if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
     if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        run->poll.pending.head != NULL || run->agent->queues.injected.head != NULL)
+        phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -49175,7 +49202,7 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
-    if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
+    if (phi__input_first(run) != NULL) return PHI__RUN_TOP;
     if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
     run->turn.steered = false;
     return PHI__RUN_NEXT;
@@ -49214,7 +49241,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__budget_release(run);
     phi__input_return(run);
     phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
-    if (usage != NULL) *usage = run->spent.usage;
+    if (usage != NULL) *usage = phi__charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -49235,7 +49262,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &run->spent.usage;
+    hook.usage = &phi__charge_of(run)->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
@@ -49983,11 +50010,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x62db1576
+#if PHI__IMP_AGENT != 0xce986252
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x62db1576
+#define PHI__IMP_AGENT 0xce986252
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -54830,7 +54857,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     order.prompt_count = 1;
     order.goes_on = true;
     if (message != NULL) status = phi__run_new(writer, &order);
-    if (status == PHI_OK) writer->run->poll.posts_from = s->posts_from;
+    if (status == PHI_OK) phi__input_since(writer->run, s->posts_from);
     phi_arena_free(&scratch);
     phi__buf_free(&prompt);
     return status;

@@ -25,6 +25,7 @@ OWNED = {
     "hosted": "loop/provider",
     "attempt": "loop/attempt loop/attempt_end loop/model_call loop/provider",
     "fields": "loop/fields",
+    "poll": "loop/input loop/freeze loop/thaw",
     "tools": "loop/tool_round loop/run_tools loop/call loop/freeze loop/thaw",
     "events": "loop/events",
     "bare": "loop/bare agent/bare_run",

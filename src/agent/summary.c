@@ -133,7 +133,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     order.prompt_count = 1;
     order.goes_on = true;
     if (message != NULL) status = phi__run_new(writer, &order);
-    if (status == PHI_OK) writer->run->poll.posts_from = s->posts_from;
+    if (status == PHI_OK) phi__input_since(writer->run, s->posts_from);
     phi_arena_free(&scratch);
     phi__buf_free(&prompt);
     return status;

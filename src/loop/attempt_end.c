@@ -183,8 +183,7 @@ static bool phi__attempt_wanted(const phi__run *run) {
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     bool told = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
-    run->spent.turn = run->reply->usage; /* it is in the log, so it counts */
-    phi__charge(run, &run->spent.turn);
+    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!told) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);

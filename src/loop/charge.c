@@ -29,3 +29,14 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__charge_reader(agent, usage, cost);
     phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
 }
+
+PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage) {
+    run->spent.turn = *usage;
+    phi__charge(run, usage);
+}
+
+PHI__FN void phi__charge_clear(phi__run *run) {
+    memset(&run->spent.turn, 0, sizeof run->spent.turn);
+}
+
+PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }

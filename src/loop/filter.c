@@ -122,27 +122,6 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     return hooked;
 }
 
-/* Takes the first one that was not asked about out of the list. */
-static void phi__filter_remove(phi__run *run, phi__input *input) {
-    phi__inputs gone, rest;
-    phi__input *each = run->poll.pending.head, *next;
-    memset(&gone, 0, sizeof gone);
-    memset(&rest, 0, sizeof rest);
-    for (; each != NULL; each = next) {
-        phi__inputs *to = each == input ? &gone : &rest;
-        next = each->next;
-        each->next = NULL;
-        if (to->tail != NULL)
-            to->tail->next = each;
-        else
-            to->head = each;
-        to->tail = each;
-        to->count++;
-    }
-    run->poll.pending = rest;
-    phi__inputs_free(run->agent, &gone);
-}
-
 static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
     phi__hooked hooked;
     if (!run->filter.on) {
@@ -165,13 +144,13 @@ static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
 PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
     phi__input *input;
     if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (input = run->poll.pending.head; input != NULL; input = input->next) {
+    for (input = phi__input_first(run); input != NULL; input = input->next) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
             if (!phi__filter_tell_rejected(run)) hooked = PHI__HOOK_LOST;
             phi__filter_end(run);
-            phi__filter_remove(run, input);
+            phi__input_remove(run, input);
         }
         return hooked;
     }

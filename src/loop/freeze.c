@@ -188,10 +188,10 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__freeze_limits(out, run);
     phi__freeze_policy(out, run->policy);
     phi__freeze_offered(out, run);
-    phi__message_put_usage(out, &run->spent.usage);
-    phi__records_double(out, "cost", run->spent.cost);
+    phi__message_put_usage(out, &phi__charge_of(run)->usage);
+    phi__records_double(out, "cost", phi__charge_of(run)->cost);
     phi__records_raw(out, "turn", "{");
-    phi__message_put_usage(out, &run->spent.turn);
+    phi__message_put_usage(out, &phi__charge_of(run)->turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
     phi__freeze_inputs(out, &run->poll.pending, scratch);

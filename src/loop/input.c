@@ -204,6 +204,46 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     return PHI__HOOK_ALLOW;
 }
 
+/* ---- what is pending ---- */
+
+PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from = at; }
+
+PHI__FN phi__input *phi__input_first(const phi__run *run) { return run->poll.pending.head; }
+
+PHI__FN void phi__input_end(phi__run *run) { phi__inputs_free(run->agent, &run->poll.pending); }
+
+PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
+    phi__inputs gone, rest;
+    phi__input *each = run->poll.pending.head, *next;
+    memset(&gone, 0, sizeof gone);
+    memset(&rest, 0, sizeof rest);
+    for (; each != NULL; each = next) {
+        phi__inputs *to = each == input ? &gone : &rest;
+        next = each->next;
+        each->next = NULL;
+        if (to->tail != NULL)
+            to->tail->next = each;
+        else
+            to->head = each;
+        to->tail = each;
+        to->count++;
+    }
+    run->poll.pending = rest;
+    phi__inputs_free(run->agent, &gone);
+}
+
+PHI__FN void phi__input_take_injected(phi__run *run) {
+    phi__inputs *injected = &run->agent->queues.injected;
+    if (injected->head == NULL) return;
+    if (run->poll.pending.tail != NULL)
+        run->poll.pending.tail->next = injected->head;
+    else
+        run->poll.pending.head = injected->head;
+    run->poll.pending.tail = injected->tail;
+    run->poll.pending.count += injected->count;
+    memset(injected, 0, sizeof *injected);
+}
+
 /* ---- delivering ---- */
 
 /* The first that is pending. What is in the log is pending no more, also where it finds no memory to be

@@ -48,6 +48,13 @@ PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi
                                     size_t count);
 /* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
+/* What is pending, in its order; NULL: nothing. */
+PHI__FN phi__input *phi__input_first(const phi__run *run);
+PHI__FN void phi__input_remove(phi__run *run, phi__input *input); /* one of these */
+PHI__FN void phi__input_take_injected(phi__run *run);             /* is pending from now on */
+PHI__FN void phi__input_end(phi__run *run);                       /* the run goes */
+/* What was injected before this place in the inbox meant an earlier run. */
+PHI__FN void phi__input_since(phi__run *run, uint64_t at);
 /* What is pending goes back to where it came from; what was injected is told as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
 /* Tells of each that it is dropped, and empties the queue. */

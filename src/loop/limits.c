@@ -11,7 +11,7 @@ PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
 
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens = run->spent.usage.input + run->spent.usage.output;
+    uint64_t tokens = phi__charge_of(run)->usage.input + phi__charge_of(run)->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
     phi__pause_of(run, phi__agent_handle(run->agent));
@@ -31,8 +31,8 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && run->spent.cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", run->spent.cost,
+    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
                        limits->max_cost);
         return true;
     }

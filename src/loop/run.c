@@ -13,7 +13,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     }
     run->agent = agent;
     run->state = PHI__RUN_BEFORE_LOOP;
-    run->poll.posts_from = phi__posts_next(agent->rt);
+    phi__input_since(run, phi__posts_next(agent->rt));
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__refusals_of(agent);
@@ -39,7 +39,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
 PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
-    phi__inputs_free(agent, &run->poll.pending);
+    phi__input_end(run);
     phi__filter_end(run);
     phi__pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,

@@ -290,7 +290,7 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->tools.polled = run->tools.told;
-    run->tools.skipping = run->poll.pending.head != NULL;
+    run->tools.skipping = phi__input_first(run) != NULL;
     return hooked;
 }
 

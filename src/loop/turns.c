@@ -153,7 +153,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__budget_limited(agent)) return true;
     in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
-    for (input = run->poll.pending.head; input != NULL; input = input->next)
+    for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
@@ -182,24 +182,12 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
 
 /* ---- a turn ---- */
 
-static void phi__turn_take_injected(phi__run *run) {
-    phi__inputs *injected = &run->agent->queues.injected;
-    if (injected->head == NULL) return;
-    if (run->poll.pending.tail != NULL)
-        run->poll.pending.tail->next = injected->head;
-    else
-        run->poll.pending.head = injected->head;
-    run->poll.pending.tail = injected->tail;
-    run->poll.pending.count += injected->count;
-    memset(injected, 0, sizeof *injected);
-}
-
 PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     char reason[PHI__REASON];
     phi__hooked hooked;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run)) return phi__turn_leave(run, PHI_CANCELLED);
-    phi__turn_take_injected(run);
+    phi__input_take_injected(run);
     hooked = phi__filter_pending(run);
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
@@ -210,7 +198,7 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
     phi__pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
-    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+    return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
@@ -225,7 +213,7 @@ PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
     phi__run_rewind(run);
-    memset(&run->spent.turn, 0, sizeof run->spent.turn);
+    phi__charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
     phi__attempt_clear(run);
@@ -298,7 +286,7 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
 PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
-    hook.usage = &run->spent.turn;
+    hook.usage = &phi__charge_of(run)->turn;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
@@ -323,14 +311,14 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
     if (phi__round_doomed(run)) return phi__turn_doomed(run);
-    if (phi__input_polls(run) || (run->poll.pending.head == NULL && !run->turn.steered)) {
+    if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
     if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        run->poll.pending.head != NULL || run->agent->queues.injected.head != NULL)
+        phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -355,7 +343,7 @@ PHI__FN phi__state phi__turn_follow(phi__run *run, bool *wait) {
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
-    if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
+    if (phi__input_first(run) != NULL) return PHI__RUN_TOP;
     if (phi__turn_seal(run)) return PHI__RUN_CLOSE;
     run->turn.steered = false;
     return PHI__RUN_NEXT;
@@ -394,7 +382,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__budget_release(run);
     phi__input_return(run);
     phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
-    if (usage != NULL) *usage = run->spent.usage;
+    if (usage != NULL) *usage = phi__charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -415,7 +403,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &run->spent.usage;
+    hook.usage = &phi__charge_of(run)->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
