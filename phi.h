@@ -39133,11 +39133,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa25ada4a
+#if PHI__IMP_LOOP != 0xa79e4302
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa25ada4a
+#define PHI__IMP_LOOP 0xa79e4302
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39189,6 +39189,7 @@ typedef struct phi__response phi__response;
 
 /* In the order of a run. Each asks one hook at most, so that one which waited is entered anew. */
 typedef enum phi__state {
+    PHI__RUN_ON = 0, /* no state: a feature leaves it to the others where the run goes */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* the prompts; then they are in the log */
@@ -39204,6 +39205,7 @@ typedef enum phi__state {
     PHI__RUN_SEND,       /* each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
+    PHI__RUN_HELD, /* by a feature, until it says where the run goes on */
     PHI__RUN_COMPACT,
     PHI__RUN_COMPACTED,
     PHI__RUN_TOOLS,
@@ -39513,6 +39515,136 @@ PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since);
+
+#endif
+
+/* ---- src/loop/feature_in.h ---- */
+
+/* feature_in.h - the points of a run, and of its agent, at which features take part.
+
+   A feature is what the loop can do without: compaction, request capture, cache statistics. It has
+   one function, the points at which that is called, and the sizes of the state that it keeps beside
+   each run and each agent: zeroed memory, reserved with the run's and the agent's own. All features
+   stand in one table (features/table.c). The layer that makes runtimes puts the table into
+   rt->features, and the loop knows features by it alone: none of them by name. At each point the
+   features that want it are called in the order of the table.
+
+   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the run
+   go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the run is
+   the feature's; from then on PHI__POINT_HELD is the run's state function, until it says where the
+   run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says what failed.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_FEATURE_IN_H
+#define PHI_LOOP_FEATURE_IN_H
+
+
+typedef enum phi__point {
+    /* ---- of a run ---- */
+    /* A message has entered the log: moment->input says how it was said. */
+    PHI__POINT_SAID = 1 << 0,
+    /* A turn has begun, or goes on out of a snapshot; its model call is next. */
+    PHI__POINT_TURN_BEGUN = 1 << 1,
+    /* A run without turns has begun (phi__run_order.no_turns); ON: it closes. */
+    PHI__POINT_ERRAND = 1 << 2,
+    /* run->ask is what the turn will send. A feature that wants slices sets run->slices. */
+    PHI__POINT_REQUEST = 1 << 3,
+    /* Where run->slices is set: a part of the answer was decoded, or, with moment->whole, all. */
+    PHI__POINT_SLICE = 1 << 4,
+    /* The answer comes to nothing. */
+    PHI__POINT_DROPPED = 1 << 5,
+    /* An attempt was charged with moment->usage. */
+    PHI__POINT_CHARGED = 1 << 6,
+    /* The provider says that the request does not fit: moment->failure, in the thread. */
+    PHI__POINT_OVERFLOW = 1 << 7,
+    /* moment->call was made of the answer; its tool is about to be started; it has a result. */
+    PHI__POINT_CALL_MADE = 1 << 8,
+    PHI__POINT_CALL_STARTS = 1 << 9,
+    PHI__POINT_CALL_ENDED = 1 << 10,
+    /* moment->message is a result on its way into the log; another may take its place. */
+    PHI__POINT_RESULT = 1 << 11,
+    /* In front of TURN_END. */
+    PHI__POINT_TURN_ENDS = 1 << 12,
+    /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
+    PHI__POINT_RUN_ENDS = 1 << 13,
+    PHI__POINT_RUN_OVER = 1 << 14,
+    /* What the run's state points to is to be freed; nothing else is done. */
+    PHI__POINT_RUN_FREED = 1 << 15,
+    /* The run is held by this feature; *moment->wait as for any state. */
+    PHI__POINT_HELD = 1 << 16,
+    /* ... and the state as which that is saved is the outcome. */
+    PHI__POINT_HELD_AS = 1 << 17,
+    /* The run's members are written to moment->out, or read from moment->json. */
+    PHI__POINT_RUN_SAVE = 1 << 18,
+    PHI__POINT_RUN_LOAD = 1 << 19,
+    /* ---- of an agent ---- */
+    /* The same of an agent: in front of its run, and behind it. */
+    PHI__POINT_AGENT_SAVE = 1 << 20,
+    PHI__POINT_AGENT_LOAD = 1 << 21,
+    PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
+    PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
+    /* Its model, tools, prompt or format are others now. */
+    PHI__POINT_CHANGED = 1 << 24,
+    /* Its log is about to go, and then is another one: what moment->fold showed was copied into it,
+       or, at NULL, is gone. */
+    PHI__POINT_LOG_LEAVES = 1 << 25,
+    PHI__POINT_LOG_RENEWED = 1 << 26,
+    /* Its log was read from a store just now. */
+    PHI__POINT_LOG_OPENED = 1 << 27,
+    /* Its view should become smaller, to moment->tokens for what is not kept word for word;
+       moment->did: it has. */
+    PHI__POINT_SHRINK = 1 << 28,
+    /* What the agent's state points to is to be freed; it may call the host. */
+    PHI__POINT_AGENT_FREED = 1 << 29
+} phi__point;
+
+/* What a point is about; what a point does not use is zero. */
+typedef struct phi__moment {
+    phi__point point;
+    phi__agent *agent;
+    phi__run *run;                 /* NULL: a point of the agent's */
+    void *run_state, *agent_state; /* the feature's own; NULL: it has none */
+    phi__toolcall *call;
+    const phi_message *message;
+    const phi_failure *failure;
+    const phi_usage *usage;
+    const phi__fold *fold;
+    const phi_json *json;
+    phi__buf *out;
+    phi_arena *scratch;
+    bool *wait;
+    uint64_t tokens;
+    phi_input input;
+    phi_status status;
+    bool whole, did;
+} phi__moment;
+
+typedef struct phi__feature {
+    uint32_t points; /* those that it wants */
+    size_t run_bytes, agent_bytes;
+    phi__state (*take)(phi__moment *moment);
+} phi__feature;
+
+/* The table: ends with NULL. */
+typedef const phi__feature *(*phi__feature_fn)(void);
+
+/* At a point of the run: what the features make of it. */
+PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
+/* The same about a tool call. */
+PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
+/* Of an agent, or of a run, with what the point is about; agent is run->agent. */
+PHI__FN phi__state phi__feature_take(phi__moment *moment);
+PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
+/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing. */
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied);
+/* The state HELD: what its holder makes of it; and as which state it is saved. */
+PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
+PHI__FN phi__state phi__feature_held_as(const phi__run *run);
+
+/* Bytes of all features' state, beside a run and an agent; and the state of one of them. */
+PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt);
+PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt);
+PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
+PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
 #endif
 
@@ -40204,13 +40336,14 @@ struct phi__run {
     phi__early end;
     phi__turn turn;
     bool has_room;             /* forget.c has looked */
+    bool slices;               /* a feature wants to hear of the answer's slices */
+    uint8_t holder;            /* in the state HELD: its place in rt->features, from 1 */
     phi__refusals refusals;    /* when it began */
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
     uint64_t started_us;
     phi__said said;
-    phi__capture capture;
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
@@ -40412,8 +40545,9 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi_tape *tape;    /* NULL: none */
-    bool tells_stages; /* the transport does */
+    const phi__feature_fn *features; /* the table that loop/feature_in.h tells of */
+    phi_tape *tape;                  /* NULL: none */
+    bool tells_stages;               /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
@@ -42199,194 +42333,6 @@ PHI_API bool phi_call_pending(phi_call handle) {
                                     (uint32_t)PHI__CALL_PENDING;
 }
 
-/* ---- src/loop/capture.c ---- */
-
-/* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
-   before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
-
-/* A message that was said to the run, and how. */
-struct phi__heard {
-    uint64_t seq;
-    phi_input input;
-};
-
-PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
-    phi__heard *heard;
-    if (!run->agent->desc.capture_requests ||
-        (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
-        return true;
-    heard = (phi__heard *)phi__grow(&run->agent->memory, run->capture.heard, &run->capture.cap,
-                                    phi__add(run->capture.count, 1), sizeof *heard);
-    if (heard == NULL) return false;
-    run->capture.heard = heard;
-    heard += run->capture.count++;
-    heard->seq = run->agent->thread->log.count - 1;
-    heard->input = input;
-    return true;
-}
-
-PHI__FN void phi__capture_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->capture.heard,
-              run->capture.cap * sizeof *run->capture.heard);
-    run->capture.heard = NULL;
-}
-
-/* ---- where messages came from ---- */
-
-static void phi__capture_kind(phi__buf *out, const char *kind) {
-    phi__json_put_comma(out);
-    phi__buf_text(out, "{\"kind\":");
-    phi__json_put_str(out, phi_str_of(kind));
-}
-
-static const char *phi__capture_role(const phi_message *message) {
-    size_t i;
-    if (message->role == PHI_ROLE_USER) return "user-message";
-    if (message->role == PHI_ROLE_TOOL_RESULT) return "tool-call-result";
-    for (i = 0; i < message->content_count; i++)
-        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL) return "tool-call-request";
-    return "assistant-response";
-}
-
-/* Which turn, who spoke, and the how-manieth of the turn it is. */
-static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t index) {
-    phi__capture_kind(out, "loop-turn");
-    phi__buf_text(out, ",\"turn_index\":");
-    phi__json_put_u64(out, message->turn_index);
-    phi__buf_text(out, ",\"role\":");
-    phi__json_put_str(out, phi_str_of(phi__capture_role(message)));
-    phi__buf_text(out, ",\"message_index\":");
-    phi__json_put_u64(out, index);
-    phi__buf_char(out, '}');
-}
-
-static phi_input phi__capture_input(const phi__run *run, const phi__item *item) {
-    size_t i = run->capture.count;
-    if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
-    while (i > 0 && run->capture.heard[i - 1].seq > item->from) i--;
-    return i > 0 && run->capture.heard[i - 1].seq == item->from ? run->capture.heard[i - 1].input
-                                                                : PHI_INPUT_NONE;
-}
-
-static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__item *item,
-                                size_t index) {
-    const phi_message *message = item->message;
-    phi_input input = phi__capture_input(run, item);
-    if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
-        phi__capture_turn(out, message, index);
-        return;
-    }
-    phi__capture_kind(out, input == PHI_INPUT_STEERING    ? "steering"
-                           : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
-                                                          : "unknown");
-    phi__buf_char(out, '}');
-}
-
-static void phi__capture_origins(const phi__run *run, phi__buf *out) {
-    const phi__ask *ask = phi__attempt_ask(run);
-    const phi_message *last = NULL;
-    size_t i, index = 0;
-    for (i = 0; i < ask->item_count; i++) {
-        const phi_message *message = ask->items[i].message;
-        bool same = last != NULL && last->turn_index == message->turn_index &&
-                    phi_str_equal(last->loop_id, message->loop_id);
-        if (message->role == PHI_ROLE_EXTENSION) continue;
-        index = same ? index + 1 : 0;
-        phi__capture_origin(run, out, &ask->items[i], index);
-        last = message;
-    }
-}
-
-/* ---- the request ---- */
-
-static void phi__capture_messages(phi__run *run, phi__buf *out) {
-    const phi__ask *ask = phi__attempt_ask(run);
-    size_t i;
-    for (i = 0; i < ask->item_count; i++) {
-        if (ask->items[i].message->role == PHI_ROLE_EXTENSION) continue;
-        phi__json_put_comma(out);
-        phi__message_put(out, ask->items[i].message, &run->arena);
-    }
-}
-
-static void phi__capture_tools(phi__run *run, phi__buf *out) {
-    const phi__ask *ask = phi__attempt_ask(run);
-    size_t i;
-    for (i = 0; i < ask->tool_count; i++) {
-        const phi__tool_view *tool = &ask->tools[i];
-        phi__json_put_comma(out);
-        phi__buf_text(out, "{\"name\":");
-        phi__json_put_str(out, tool->name);
-        phi__buf_text(out, ",\"description\":");
-        phi__json_put_str(out, tool->description);
-        phi__buf_text(out, ",\"parameters\":");
-        phi__message_put_value(out, tool->schema, &run->arena);
-        phi__buf_char(out, '}');
-    }
-}
-
-static void phi__capture_format(phi__run *run, phi__buf *out) {
-    const phi_format *format = &run->agent->desc.format;
-    phi__buf_text(out, ",\"response_format\":{\"kind\":");
-    switch (format->kind) {
-    case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;
-    case PHI_FORMAT_JSON_OBJECT: phi__buf_text(out, "\"json-object\""); break;
-    case PHI_FORMAT_JSON_SCHEMA:
-        phi__buf_text(out, "\"json-schema\",\"name\":");
-        phi__json_put_str(out, phi_str_of(format->name));
-        phi__buf_text(out, ",\"schema\":");
-        phi__message_put_value(out, phi_str_of(format->schema), &run->arena);
-        phi__buf_text(out, ",\"strict\":");
-        phi__json_put_bool(out, format->strict);
-        break;
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__capture_settings(phi__run *run, phi__buf *out) {
-    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
-    const phi__ask *ask = phi__attempt_ask(run);
-    size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
-    phi__buf_text(out, ",\"model_id\":");
-    phi__json_put_str(out, phi_str_of(ask->model->id));
-    phi__buf_text(out, ",\"thinking_level\":");
-    phi__json_put_str(out, phi_str_of(levels[level]));
-    phi__buf_text(out, ",\"max_tokens\":");
-    phi__json_put_u64(out, ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens);
-    phi__buf_text(out, ",\"temperature\":");
-    if (ask->temperature >= 0)
-        phi__json_put_double(out, ask->temperature);
-    else
-        phi__buf_text(out, "null");
-    phi__capture_format(run, out);
-}
-
-PHI__FN bool phi__capture_tell(phi__run *run) {
-    phi_event event;
-    phi__buf out;
-    bool told;
-    if (!run->agent->desc.capture_requests || run->capture.told > run->turn.index) return true;
-    phi__buf_init(&out, &run->agent->memory);
-    phi__buf_text(&out, "{\"system_prompt\":");
-    phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
-    phi__buf_text(&out, ",\"messages\":[");
-    phi__capture_messages(run, &out);
-    phi__buf_text(&out, "],\"provenance\":[");
-    phi__capture_origins(run, &out);
-    phi__buf_text(&out, "],\"tools\":[");
-    phi__capture_tools(run, &out);
-    phi__buf_char(&out, ']');
-    phi__capture_settings(run, &out);
-    phi__buf_char(&out, '}');
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_TURN_REQUEST;
-    event.text = phi__buf_str(&out);
-    told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
-    phi__buf_free(&out);
-    if (told) run->capture.told = run->turn.index + 1;
-    return told;
-}
-
 /* ---- src/loop/charge.c ---- */
 
 /* charge.c - what attempts cost: the run, its agent, those above it, and their budgets. */
@@ -43880,6 +43826,120 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     return PHI__RUN_TURN_END;
 }
 
+/* ---- src/loop/feature.c ---- */
+
+/* feature.c - features are called at the points that they want, each with its own state.
+
+   The state of all of them stands behind the run, and behind the agent, in one block with it: a
+   feature's place is the sum of the sizes of those in front of it in the table. */
+
+
+enum { PHI__FEATURE_ALIGN = 8 }; /* bytes; no state has a member that wants more */
+
+static size_t phi__feature_room(size_t bytes) {
+    return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
+}
+
+PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) {
+    const phi__feature_fn *each = rt->features;
+    size_t bytes = 0;
+    for (; *each != NULL; each++) bytes += phi__feature_room((*each)()->run_bytes);
+    return bytes;
+}
+
+PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) {
+    const phi__feature_fn *each = rt->features;
+    size_t bytes = 0;
+    for (; *each != NULL; each++) bytes += phi__feature_room((*each)()->agent_bytes);
+    return bytes;
+}
+
+PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature) {
+    const phi__feature_fn *each = run->agent->rt->features;
+    char *state = (char *)(uintptr_t)run + sizeof *run;
+    for (; *each != feature; each++) {
+        if (*each == NULL) return NULL;
+        state += phi__feature_room((*each)()->run_bytes);
+    }
+    return state;
+}
+
+PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature) {
+    const phi__feature_fn *each = agent->rt->features;
+    char *state = (char *)(uintptr_t)agent + sizeof *agent;
+    for (; *each != feature; each++) {
+        if (*each == NULL) return NULL;
+        state += phi__feature_room((*each)()->agent_bytes);
+    }
+    return state;
+}
+
+/* From the feature of that place on; only: that one alone. */
+static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
+    const phi__feature_fn *each = moment->agent->rt->features;
+    char *agent_state = (char *)moment->agent + sizeof *moment->agent;
+    char *run_state = moment->run != NULL ? (char *)moment->run + sizeof *moment->run : NULL;
+    phi__state outcome = PHI__RUN_ON;
+    size_t place = 1;
+    for (; *each != NULL && outcome == PHI__RUN_ON && moment->status == PHI_OK; each++, place++) {
+        const phi__feature *feature = (*each)();
+        if ((feature->points & (uint32_t)moment->point) != 0 && (holder == 0 || holder == place)) {
+            moment->agent_state = feature->agent_bytes != 0 ? agent_state : NULL;
+            moment->run_state = feature->run_bytes != 0 ? run_state : NULL;
+            outcome = feature->take(moment);
+            if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)place;
+        }
+        agent_state += phi__feature_room(feature->agent_bytes);
+        if (run_state != NULL) run_state += phi__feature_room(feature->run_bytes);
+    }
+    return outcome;
+}
+
+static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = point;
+    moment.agent = agent;
+    moment.run = run;
+    return moment;
+}
+
+PHI__FN phi__state phi__feature_take(phi__moment *moment) { return phi__feature_go(moment, 0); }
+
+PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point) {
+    phi__moment moment = phi__feature_moment(run->agent, run, point);
+    return phi__feature_go(&moment, 0);
+}
+
+PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point) {
+    phi__moment moment = phi__feature_moment(call->run->agent, call->run, point);
+    moment.call = call;
+    return phi__feature_go(&moment, 0);
+}
+
+PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
+    phi__moment moment = phi__feature_moment(agent, NULL, point);
+    (void)phi__feature_go(&moment, 0);
+}
+
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied) {
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
+    moment.fold = copied;
+    (void)phi__feature_go(&moment, 0);
+}
+
+PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait) {
+    phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_HELD);
+    moment.wait = wait;
+    return phi__feature_go(&moment, run->holder);
+}
+
+PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
+    phi__moment moment =
+        phi__feature_moment(run->agent, (phi__run *)(uintptr_t)run, PHI__POINT_HELD_AS);
+    return phi__feature_go(&moment, run->holder);
+}
+
 /* ---- src/loop/fields.c ---- */
 
 /* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
@@ -44493,8 +44553,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i) {
 
 /* The place in the list of a state's name; 0: the run is over. A compaction that was not done is
    planned anew: of a turn that has begun, or for the host. */
-static size_t phi__freeze_state(const phi__run *run) {
-    switch (run->state) {
+static size_t phi__freeze_state(const phi__run *run, phi__state state) {
+    switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
     case PHI__RUN_OPEN: return 2;
     case PHI__RUN_FILTER: return 3;
@@ -44519,6 +44579,8 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_NEXT: return 13;
     case PHI__RUN_FOLLOW: return 14;
     case PHI__RUN_CLOSE: return 15;
+    case PHI__RUN_HELD: return phi__freeze_state(run, phi__feature_held_as(run));
+    case PHI__RUN_ON:
     case PHI__RUN_AFTER_LOOP:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
@@ -44678,7 +44740,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
 
 PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run) : 0;
+    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run, run->state) : 0;
     if (state == 0) {
         phi__buf_text(out, "null");
         return;
@@ -45311,6 +45373,16 @@ PHI__FN void phi__input_take_injected(phi__run *run) {
 
 /* ---- delivering ---- */
 
+static bool phi__input_entered(phi__run *run, phi_input kind) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SAID;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.input = kind;
+    return phi__feature_take(&moment) == PHI__RUN_ON;
+}
+
 /* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
    told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
    name of the run, which stands in the log. */
@@ -45328,7 +45400,7 @@ static bool phi__input_log(phi__run *run) {
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
-    return phi__capture_heard(run, kind) && phi__run_tell(run, kept, kind, source);
+    return phi__input_entered(run, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
@@ -45817,6 +45889,7 @@ static phi__state phi__call_ask_provider(phi__run *run) {
 
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     char words[400];
+    phi__state outcome;
     phi_status status;
     (void)wait;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
@@ -45831,7 +45904,9 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
         status = phi__call_ask(run, words, sizeof words);
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
-        if (!phi__capture_tell(run)) return PHI__RUN_LOST;
+        run->slices = false;
+        outcome = phi__feature_run(run, PHI__POINT_REQUEST);
+        if (outcome != PHI__RUN_ON) return outcome;
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
         run->attempt.decoder = NULL; /* it went with the last turn's memory */
@@ -47088,10 +47163,16 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 
 /* ---- beginning ---- */
 
+/* Behind it stands what features keep of it. */
+static size_t phi__run_bytes(const phi__agent *agent) {
+    return sizeof(phi__run) + phi__feature_run_bytes(agent->rt);
+}
+
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = NULL;
     if (!order->goes_on) phi__posts_read_aborts(agent->rt);
-    if (phi__events_reserve(agent)) run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
+    if (phi__events_reserve(agent))
+        run = (phi__run *)phi__alloc(&agent->memory, phi__run_bytes(agent));
     if (run == NULL) {
         phi__events_unreserve(agent);
         return NULL;
@@ -47133,9 +47214,9 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
-    phi__capture_free(run);
+    (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
     phi_arena_free(&run->arena);
-    phi__free(&agent->memory, run, sizeof *run);
+    phi__free(&agent->memory, run, phi__run_bytes(agent));
     phi__events_unreserve(agent);
 }
 
@@ -48160,6 +48241,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_SEND: return phi__run_send(run, wait);
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
+    case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
     case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
     case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
@@ -48170,6 +48252,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
     case PHI__RUN_CLOSE: return phi__turn_close(run);
     case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
+    case PHI__RUN_ON:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
     case PHI__RUN_ENDED:
@@ -50009,12 +50092,294 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 
 #endif /* PHI__IMP_LOOP */
 
+#ifdef PHI__IMP_FEATURES
+#if PHI__IMP_FEATURES != 0xe1c6fd95
+#error "phi: two versions of src/features in one file"
+#endif
+#else
+#define PHI__IMP_FEATURES 0xe1c6fd95
+
+/* ---- src/features/capture_in.h ---- */
+
+/* capture_in.h - what a turn is about to send, told once a turn to a host that wants it written
+   down. */
+#ifndef PHI_FEATURES_CAPTURE_IN_H
+#define PHI_FEATURES_CAPTURE_IN_H
+
+
+PHI__FN const phi__feature *phi__capture_feature(void);
+
+#endif
+
+/* ---- src/features/table_in.h ---- */
+
+/* table_in.h - all features, for the runtime. */
+#ifndef PHI_FEATURES_TABLE_IN_H
+#define PHI_FEATURES_TABLE_IN_H
+
+
+/* In the order in which they are called; ends with NULL. */
+PHI__FN const phi__feature_fn *phi__features_table(void);
+
+#endif
+
+/* ---- src/features/capture.c ---- */
+
+/* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
+   before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
+
+#ifndef PHI_NO_CAPTURE
+
+
+/* A message that was said to the run, and how. */
+typedef struct phi__heard {
+    uint64_t seq;
+    phi_input input;
+} phi__heard;
+
+/* Of a run. */
+typedef struct phi__capture {
+    uint32_t told;     /* turns whose request was told */
+    phi__heard *heard; /* what was steered and followed up; in memory of its own */
+    size_t count, cap;
+} phi__capture;
+
+static bool phi__capture_heard(phi__run *run, phi__capture *capture, phi_input input) {
+    phi__heard *heard;
+    if (!run->agent->desc.capture_requests ||
+        (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
+        return true;
+    heard = (phi__heard *)phi__grow(&run->agent->memory, capture->heard, &capture->cap,
+                                    phi__add(capture->count, 1), sizeof *heard);
+    if (heard == NULL) return false;
+    capture->heard = heard;
+    heard += capture->count++;
+    heard->seq = run->agent->thread->log.count - 1;
+    heard->input = input;
+    return true;
+}
+
+static void phi__capture_free(phi__run *run, phi__capture *capture) {
+    phi__free(&run->agent->memory, capture->heard, capture->cap * sizeof *capture->heard);
+    capture->heard = NULL;
+}
+
+/* ---- where messages came from ---- */
+
+static void phi__capture_kind(phi__buf *out, const char *kind) {
+    phi__json_put_comma(out);
+    phi__buf_text(out, "{\"kind\":");
+    phi__json_put_str(out, phi_str_of(kind));
+}
+
+static const char *phi__capture_role(const phi_message *message) {
+    size_t i;
+    if (message->role == PHI_ROLE_USER) return "user-message";
+    if (message->role == PHI_ROLE_TOOL_RESULT) return "tool-call-result";
+    for (i = 0; i < message->content_count; i++)
+        if (message->content[i].kind == PHI_CONTENT_TOOL_CALL) return "tool-call-request";
+    return "assistant-response";
+}
+
+/* Which turn, who spoke, and the how-manieth of the turn it is. */
+static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t index) {
+    phi__capture_kind(out, "loop-turn");
+    phi__buf_text(out, ",\"turn_index\":");
+    phi__json_put_u64(out, message->turn_index);
+    phi__buf_text(out, ",\"role\":");
+    phi__json_put_str(out, phi_str_of(phi__capture_role(message)));
+    phi__buf_text(out, ",\"message_index\":");
+    phi__json_put_u64(out, index);
+    phi__buf_char(out, '}');
+}
+
+static phi_input phi__capture_input(const phi__capture *capture, const phi__item *item) {
+    size_t i = capture->count;
+    if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
+    while (i > 0 && capture->heard[i - 1].seq > item->from) i--;
+    return i > 0 && capture->heard[i - 1].seq == item->from ? capture->heard[i - 1].input
+                                                            : PHI_INPUT_NONE;
+}
+
+static void phi__capture_origin(const phi__capture *capture, phi__buf *out, const phi__item *item,
+                                size_t index) {
+    const phi_message *message = item->message;
+    phi_input input = phi__capture_input(capture, item);
+    if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
+        phi__capture_turn(out, message, index);
+        return;
+    }
+    phi__capture_kind(out, input == PHI_INPUT_STEERING    ? "steering"
+                           : input == PHI_INPUT_FOLLOW_UP ? "follow-up"
+                                                          : "unknown");
+    phi__buf_char(out, '}');
+}
+
+static void phi__capture_origins(const phi__run *run, const phi__capture *capture, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
+    const phi_message *last = NULL;
+    size_t i, index = 0;
+    for (i = 0; i < ask->item_count; i++) {
+        const phi_message *message = ask->items[i].message;
+        bool same = last != NULL && last->turn_index == message->turn_index &&
+                    phi_str_equal(last->loop_id, message->loop_id);
+        if (message->role == PHI_ROLE_EXTENSION) continue;
+        index = same ? index + 1 : 0;
+        phi__capture_origin(capture, out, &ask->items[i], index);
+        last = message;
+    }
+}
+
+/* ---- the request ---- */
+
+static void phi__capture_messages(phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
+    size_t i;
+    for (i = 0; i < ask->item_count; i++) {
+        if (ask->items[i].message->role == PHI_ROLE_EXTENSION) continue;
+        phi__json_put_comma(out);
+        phi__message_put(out, ask->items[i].message, &run->arena);
+    }
+}
+
+static void phi__capture_tools(phi__run *run, phi__buf *out) {
+    const phi__ask *ask = phi__attempt_ask(run);
+    size_t i;
+    for (i = 0; i < ask->tool_count; i++) {
+        const phi__tool_view *tool = &ask->tools[i];
+        phi__json_put_comma(out);
+        phi__buf_text(out, "{\"name\":");
+        phi__json_put_str(out, tool->name);
+        phi__buf_text(out, ",\"description\":");
+        phi__json_put_str(out, tool->description);
+        phi__buf_text(out, ",\"parameters\":");
+        phi__message_put_value(out, tool->schema, &run->arena);
+        phi__buf_char(out, '}');
+    }
+}
+
+static void phi__capture_format(phi__run *run, phi__buf *out) {
+    const phi_format *format = &run->agent->desc.format;
+    phi__buf_text(out, ",\"response_format\":{\"kind\":");
+    switch (format->kind) {
+    case PHI_FORMAT_TEXT: phi__buf_text(out, "\"text\""); break;
+    case PHI_FORMAT_JSON_OBJECT: phi__buf_text(out, "\"json-object\""); break;
+    case PHI_FORMAT_JSON_SCHEMA:
+        phi__buf_text(out, "\"json-schema\",\"name\":");
+        phi__json_put_str(out, phi_str_of(format->name));
+        phi__buf_text(out, ",\"schema\":");
+        phi__message_put_value(out, phi_str_of(format->schema), &run->arena);
+        phi__buf_text(out, ",\"strict\":");
+        phi__json_put_bool(out, format->strict);
+        break;
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__capture_settings(phi__run *run, phi__buf *out) {
+    static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
+    const phi__ask *ask = phi__attempt_ask(run);
+    size_t level = (size_t)ask->thinking < PHI__COUNT(levels) ? (size_t)ask->thinking : 0;
+    phi__buf_text(out, ",\"model_id\":");
+    phi__json_put_str(out, phi_str_of(ask->model->id));
+    phi__buf_text(out, ",\"thinking_level\":");
+    phi__json_put_str(out, phi_str_of(levels[level]));
+    phi__buf_text(out, ",\"max_tokens\":");
+    phi__json_put_u64(out, ask->max_tokens != 0 ? ask->max_tokens : ask->model->max_tokens);
+    phi__buf_text(out, ",\"temperature\":");
+    if (ask->temperature >= 0)
+        phi__json_put_double(out, ask->temperature);
+    else
+        phi__buf_text(out, "null");
+    phi__capture_format(run, out);
+}
+
+static bool phi__capture_tell(phi__run *run, phi__capture *capture) {
+    phi_event event;
+    phi__buf out;
+    bool told;
+    if (!run->agent->desc.capture_requests || capture->told > run->turn.index) return true;
+    phi__buf_init(&out, &run->agent->memory);
+    phi__buf_text(&out, "{\"system_prompt\":");
+    phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
+    phi__buf_text(&out, ",\"messages\":[");
+    phi__capture_messages(run, &out);
+    phi__buf_text(&out, "],\"provenance\":[");
+    phi__capture_origins(run, capture, &out);
+    phi__buf_text(&out, "],\"tools\":[");
+    phi__capture_tools(run, &out);
+    phi__buf_char(&out, ']');
+    phi__capture_settings(run, &out);
+    phi__buf_char(&out, '}');
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_REQUEST;
+    event.text = phi__buf_str(&out);
+    told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
+    phi__buf_free(&out);
+    if (told) capture->told = run->turn.index + 1;
+    return told;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__capture_take(phi__moment *moment) {
+    phi__capture *capture = (phi__capture *)moment->run_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_SAID: done = phi__capture_heard(moment->run, capture, moment->input); break;
+    case PHI__POINT_REQUEST: done = phi__capture_tell(moment->run, capture); break;
+    case PHI__POINT_RUN_FREED: phi__capture_free(moment->run, capture); break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__capture_feature(void) {
+    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
+                                             PHI__POINT_RUN_FREED,
+                                         sizeof(phi__capture), 0, phi__capture_take};
+    return &feature;
+}
+
+#endif
+
+/* ---- src/features/table.c ---- */
+
+/* table.c - the features, in the order in which they are called at each point.
+
+   A new one is a line here, and a pair of files: name_in.h declares phi__name_feature, name.c has
+   it. What a macro leaves out has no line. */
+
+#ifdef PHI_NO_CAPTURE
+#define PHI__TABLE_CAPTURE(X)
+#else
+#define PHI__TABLE_CAPTURE(X) X(capture)
+#endif
+
+#define PHI__TABLE(X) PHI__TABLE_CAPTURE(X)
+
+#define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
+#define PHI__TABLE_LINE(name) phi__##name##_feature,
+
+PHI__TABLE(PHI__TABLE_DECLARE)
+
+PHI__FN const phi__feature_fn *phi__features_table(void) {
+    static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
+    return table;
+}
+#undef PHI__TABLE_CAPTURE
+#undef PHI__TABLE
+#undef PHI__TABLE_DECLARE
+#undef PHI__TABLE_LINE
+
+#endif /* PHI__IMP_FEATURES */
+
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xce986252
+#if PHI__IMP_AGENT != 0x98bb7806
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xce986252
+#define PHI__IMP_AGENT 0x98bb7806
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -50967,7 +51332,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
-    phi__free(&rt->memory, agent, sizeof *agent);
+    phi__free(&rt->memory, agent, sizeof *agent + phi__feature_agent_bytes(rt));
 }
 
 /* Those that were freed in the step. */
@@ -51250,7 +51615,8 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 /* ---- making one ---- */
 
 static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
-    phi__agent *agent = (phi__agent *)phi__alloc(&rt->memory, sizeof *agent);
+    phi__agent *agent =
+        (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + phi__feature_agent_bytes(rt));
     if (agent == NULL) return NULL;
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
@@ -54198,6 +54564,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
+    rt->features = phi__features_table();
     rt->summarize_fn = phi_summarize;
     rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);

@@ -59,7 +59,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
-    phi__free(&rt->memory, agent, sizeof *agent);
+    phi__free(&rt->memory, agent, sizeof *agent + phi__feature_agent_bytes(rt));
 }
 
 /* Those that were freed in the step. */

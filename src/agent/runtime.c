@@ -2,6 +2,7 @@
 #include "agent/agent_in.h"
 #include "agent/summary.h"
 #include "codecs/registry_in.h"
+#include "features/table_in.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -125,6 +126,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
+    rt->features = phi__features_table();
     rt->summarize_fn = phi_summarize;
     rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);

@@ -20,8 +20,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i) {
 
 /* The place in the list of a state's name; 0: the run is over. A compaction that was not done is
    planned anew: of a turn that has begun, or for the host. */
-static size_t phi__freeze_state(const phi__run *run) {
-    switch (run->state) {
+static size_t phi__freeze_state(const phi__run *run, phi__state state) {
+    switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
     case PHI__RUN_OPEN: return 2;
     case PHI__RUN_FILTER: return 3;
@@ -46,6 +46,8 @@ static size_t phi__freeze_state(const phi__run *run) {
     case PHI__RUN_NEXT: return 13;
     case PHI__RUN_FOLLOW: return 14;
     case PHI__RUN_CLOSE: return 15;
+    case PHI__RUN_HELD: return phi__freeze_state(run, phi__feature_held_as(run));
+    case PHI__RUN_ON:
     case PHI__RUN_AFTER_LOOP:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
@@ -205,7 +207,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
 
 PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run) : 0;
+    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run, run->state) : 0;
     if (state == 0) {
         phi__buf_text(out, "null");
         return;

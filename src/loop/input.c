@@ -246,6 +246,16 @@ PHI__FN void phi__input_take_injected(phi__run *run) {
 
 /* ---- delivering ---- */
 
+static bool phi__input_entered(phi__run *run, phi_input kind) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SAID;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.input = kind;
+    return phi__feature_take(&moment) == PHI__RUN_ON;
+}
+
 /* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
    told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
    name of the run, which stands in the log. */
@@ -263,7 +273,7 @@ static bool phi__input_log(phi__run *run) {
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
-    return phi__capture_heard(run, kind) && phi__run_tell(run, kept, kind, source);
+    return phi__input_entered(run, kind) && phi__run_tell(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {

@@ -9,6 +9,7 @@
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
 #include "loop/fail_in.h"
+#include "loop/feature_in.h"
 #include "loop/find_in.h"
 #include "loop/run_log_in.h"
 #include "loop/schedule_in.h"

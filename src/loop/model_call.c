@@ -182,6 +182,7 @@ static phi__state phi__call_ask_provider(phi__run *run) {
 
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
     char words[400];
+    phi__state outcome;
     phi_status status;
     (void)wait;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
@@ -196,7 +197,9 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
         status = phi__call_ask(run, words, sizeof words);
         if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
         if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
-        if (!phi__capture_tell(run)) return PHI__RUN_LOST;
+        run->slices = false;
+        outcome = phi__feature_run(run, PHI__POINT_REQUEST);
+        if (outcome != PHI__RUN_ON) return outcome;
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
         run->attempt.decoder = NULL; /* it went with the last turn's memory */

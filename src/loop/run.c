@@ -3,10 +3,16 @@
 
 /* ---- beginning ---- */
 
+/* Behind it stands what features keep of it. */
+static size_t phi__run_bytes(const phi__agent *agent) {
+    return sizeof(phi__run) + phi__feature_run_bytes(agent->rt);
+}
+
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__run *run = NULL;
     if (!order->goes_on) phi__posts_read_aborts(agent->rt);
-    if (phi__events_reserve(agent)) run = (phi__run *)phi__alloc(&agent->memory, sizeof *run);
+    if (phi__events_reserve(agent))
+        run = (phi__run *)phi__alloc(&agent->memory, phi__run_bytes(agent));
     if (run == NULL) {
         phi__events_unreserve(agent);
         return NULL;
@@ -48,9 +54,9 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
-    phi__capture_free(run);
+    (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
     phi_arena_free(&run->arena);
-    phi__free(&agent->memory, run, sizeof *run);
+    phi__free(&agent->memory, run, phi__run_bytes(agent));
     phi__events_unreserve(agent);
 }
 

@@ -19,7 +19,6 @@
 #include "loop/agent_desc.h"
 #include "loop/answer_in.h"
 #include "loop/attempt_in.h"
-#include "loop/capture_in.h"
 #include "loop/charge_in.h"
 #include "loop/compaction_in.h"
 #include "loop/compactor.h"
@@ -27,6 +26,7 @@
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
 #include "loop/fail_in.h"
+#include "loop/feature_in.h"
 #include "loop/fields_in.h"
 #include "loop/filter_in.h"
 #include "loop/hook.h"
@@ -232,13 +232,14 @@ struct phi__run {
     phi__early end;
     phi__turn turn;
     bool has_room;             /* forget.c has looked */
+    bool slices;               /* a feature wants to hear of the answer's slices */
+    uint8_t holder;            /* in the state HELD: its place in rt->features, from 1 */
     phi__refusals refusals;    /* when it began */
     phi_arena arena;           /* the turn's: the request, tool calls */
     const phi_loop_info *info; /* in the thread */
     phi_str loop_id;           /* in the thread */
     uint64_t started_us;
     phi__said said;
-    phi__capture capture;
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
@@ -440,8 +441,9 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi_tape *tape;    /* NULL: none */
-    bool tells_stages; /* the transport does */
+    const phi__feature_fn *features; /* the table that loop/feature_in.h tells of */
+    phi_tape *tape;                  /* NULL: none */
+    bool tells_stages;               /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */

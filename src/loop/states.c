@@ -24,6 +24,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_SEND: return phi__run_send(run, wait);
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
+    case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
     case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
     case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
@@ -34,6 +35,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
     case PHI__RUN_CLOSE: return phi__turn_close(run);
     case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
+    case PHI__RUN_ON:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
     case PHI__RUN_ENDED:

@@ -13,6 +13,7 @@ typedef struct phi__response phi__response;
 
 /* In the order of a run. Each asks one hook at most, so that one which waited is entered anew. */
 typedef enum phi__state {
+    PHI__RUN_ON = 0, /* no state: a feature leaves it to the others where the run goes */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* the prompts; then they are in the log */
@@ -28,6 +29,7 @@ typedef enum phi__state {
     PHI__RUN_SEND,       /* each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
+    PHI__RUN_HELD, /* by a feature, until it says where the run goes on */
     PHI__RUN_COMPACT,
     PHI__RUN_COMPACTED,
     PHI__RUN_TOOLS,

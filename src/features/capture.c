@@ -1,33 +1,43 @@
 /* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
    before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
+#include "features/capture_in.h"
+
+#ifndef PHI_NO_CAPTURE
+
 #include "loop/loop_in.h"
 #include "model/message_in.h"
 
 /* A message that was said to the run, and how. */
-struct phi__heard {
+typedef struct phi__heard {
     uint64_t seq;
     phi_input input;
-};
+} phi__heard;
 
-PHI__FN bool phi__capture_heard(phi__run *run, phi_input input) {
+/* Of a run. */
+typedef struct phi__capture {
+    uint32_t told;     /* turns whose request was told */
+    phi__heard *heard; /* what was steered and followed up; in memory of its own */
+    size_t count, cap;
+} phi__capture;
+
+static bool phi__capture_heard(phi__run *run, phi__capture *capture, phi_input input) {
     phi__heard *heard;
     if (!run->agent->desc.capture_requests ||
         (input != PHI_INPUT_STEERING && input != PHI_INPUT_FOLLOW_UP))
         return true;
-    heard = (phi__heard *)phi__grow(&run->agent->memory, run->capture.heard, &run->capture.cap,
-                                    phi__add(run->capture.count, 1), sizeof *heard);
+    heard = (phi__heard *)phi__grow(&run->agent->memory, capture->heard, &capture->cap,
+                                    phi__add(capture->count, 1), sizeof *heard);
     if (heard == NULL) return false;
-    run->capture.heard = heard;
-    heard += run->capture.count++;
+    capture->heard = heard;
+    heard += capture->count++;
     heard->seq = run->agent->thread->log.count - 1;
     heard->input = input;
     return true;
 }
 
-PHI__FN void phi__capture_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->capture.heard,
-              run->capture.cap * sizeof *run->capture.heard);
-    run->capture.heard = NULL;
+static void phi__capture_free(phi__run *run, phi__capture *capture) {
+    phi__free(&run->agent->memory, capture->heard, capture->cap * sizeof *capture->heard);
+    capture->heard = NULL;
 }
 
 /* ---- where messages came from ---- */
@@ -59,18 +69,18 @@ static void phi__capture_turn(phi__buf *out, const phi_message *message, size_t 
     phi__buf_char(out, '}');
 }
 
-static phi_input phi__capture_input(const phi__run *run, const phi__item *item) {
-    size_t i = run->capture.count;
+static phi_input phi__capture_input(const phi__capture *capture, const phi__item *item) {
+    size_t i = capture->count;
     if (item->arena == NULL || (item->flags & PHI_ITEM_SYNTHETIC) != 0) return PHI_INPUT_NONE;
-    while (i > 0 && run->capture.heard[i - 1].seq > item->from) i--;
-    return i > 0 && run->capture.heard[i - 1].seq == item->from ? run->capture.heard[i - 1].input
-                                                                : PHI_INPUT_NONE;
+    while (i > 0 && capture->heard[i - 1].seq > item->from) i--;
+    return i > 0 && capture->heard[i - 1].seq == item->from ? capture->heard[i - 1].input
+                                                            : PHI_INPUT_NONE;
 }
 
-static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__item *item,
+static void phi__capture_origin(const phi__capture *capture, phi__buf *out, const phi__item *item,
                                 size_t index) {
     const phi_message *message = item->message;
-    phi_input input = phi__capture_input(run, item);
+    phi_input input = phi__capture_input(capture, item);
     if (input == PHI_INPUT_NONE && message->loop_id.len > 0) {
         phi__capture_turn(out, message, index);
         return;
@@ -81,7 +91,7 @@ static void phi__capture_origin(const phi__run *run, phi__buf *out, const phi__i
     phi__buf_char(out, '}');
 }
 
-static void phi__capture_origins(const phi__run *run, phi__buf *out) {
+static void phi__capture_origins(const phi__run *run, const phi__capture *capture, phi__buf *out) {
     const phi__ask *ask = phi__attempt_ask(run);
     const phi_message *last = NULL;
     size_t i, index = 0;
@@ -91,7 +101,7 @@ static void phi__capture_origins(const phi__run *run, phi__buf *out) {
                     phi_str_equal(last->loop_id, message->loop_id);
         if (message->role == PHI_ROLE_EXTENSION) continue;
         index = same ? index + 1 : 0;
-        phi__capture_origin(run, out, &ask->items[i], index);
+        phi__capture_origin(capture, out, &ask->items[i], index);
         last = message;
     }
 }
@@ -160,18 +170,18 @@ static void phi__capture_settings(phi__run *run, phi__buf *out) {
     phi__capture_format(run, out);
 }
 
-PHI__FN bool phi__capture_tell(phi__run *run) {
+static bool phi__capture_tell(phi__run *run, phi__capture *capture) {
     phi_event event;
     phi__buf out;
     bool told;
-    if (!run->agent->desc.capture_requests || run->capture.told > run->turn.index) return true;
+    if (!run->agent->desc.capture_requests || capture->told > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
     phi__buf_text(&out, ",\"messages\":[");
     phi__capture_messages(run, &out);
     phi__buf_text(&out, "],\"provenance\":[");
-    phi__capture_origins(run, &out);
+    phi__capture_origins(run, capture, &out);
     phi__buf_text(&out, "],\"tools\":[");
     phi__capture_tools(run, &out);
     phi__buf_char(&out, ']');
@@ -182,6 +192,29 @@ PHI__FN bool phi__capture_tell(phi__run *run) {
     event.text = phi__buf_str(&out);
     told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) run->capture.told = run->turn.index + 1;
+    if (told) capture->told = run->turn.index + 1;
     return told;
 }
+
+/* ---- the feature ---- */
+
+static phi__state phi__capture_take(phi__moment *moment) {
+    phi__capture *capture = (phi__capture *)moment->run_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_SAID: done = phi__capture_heard(moment->run, capture, moment->input); break;
+    case PHI__POINT_REQUEST: done = phi__capture_tell(moment->run, capture); break;
+    case PHI__POINT_RUN_FREED: phi__capture_free(moment->run, capture); break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__capture_feature(void) {
+    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
+                                             PHI__POINT_RUN_FREED,
+                                         sizeof(phi__capture), 0, phi__capture_take};
+    return &feature;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* table.c - the features, in the order in which they are called at each point.
+
+   A new one is a line here, and a pair of files: name_in.h declares phi__name_feature, name.c has
+   it. What a macro leaves out has no line. */
+#include "features/table_in.h"
+
+#ifdef PHI_NO_CAPTURE
+#define PHI__TABLE_CAPTURE(X)
+#else
+#define PHI__TABLE_CAPTURE(X) X(capture)
+#endif
+
+#define PHI__TABLE(X) PHI__TABLE_CAPTURE(X)
+
+#define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
+#define PHI__TABLE_LINE(name) phi__##name##_feature,
+
+PHI__TABLE(PHI__TABLE_DECLARE)
+
+PHI__FN const phi__feature_fn *phi__features_table(void) {
+    static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
+    return table;
+}

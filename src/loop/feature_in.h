@@ -1,0 +1,133 @@
+/* feature_in.h - the points of a run, and of its agent, at which features take part.
+
+   A feature is what the loop can do without: compaction, request capture, cache statistics. It has
+   one function, the points at which that is called, and the sizes of the state that it keeps beside
+   each run and each agent: zeroed memory, reserved with the run's and the agent's own. All features
+   stand in one table (features/table.c). The layer that makes runtimes puts the table into
+   rt->features, and the loop knows features by it alone: none of them by name. At each point the
+   features that want it are called in the order of the table.
+
+   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the run
+   go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the run is
+   the feature's; from then on PHI__POINT_HELD is the run's state function, until it says where the
+   run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says what failed.
+   Threads: the pumping thread. */
+#ifndef PHI_LOOP_FEATURE_IN_H
+#define PHI_LOOP_FEATURE_IN_H
+
+#include "base/buf_in.h"
+#include "loop/input.h"
+#include "loop/types_in.h"
+#include "model/failure.h"
+#include "text/json.h"
+#include "history/thread_in.h"
+
+typedef enum phi__point {
+    /* ---- of a run ---- */
+    /* A message has entered the log: moment->input says how it was said. */
+    PHI__POINT_SAID = 1 << 0,
+    /* A turn has begun, or goes on out of a snapshot; its model call is next. */
+    PHI__POINT_TURN_BEGUN = 1 << 1,
+    /* A run without turns has begun (phi__run_order.no_turns); ON: it closes. */
+    PHI__POINT_ERRAND = 1 << 2,
+    /* run->ask is what the turn will send. A feature that wants slices sets run->slices. */
+    PHI__POINT_REQUEST = 1 << 3,
+    /* Where run->slices is set: a part of the answer was decoded, or, with moment->whole, all. */
+    PHI__POINT_SLICE = 1 << 4,
+    /* The answer comes to nothing. */
+    PHI__POINT_DROPPED = 1 << 5,
+    /* An attempt was charged with moment->usage. */
+    PHI__POINT_CHARGED = 1 << 6,
+    /* The provider says that the request does not fit: moment->failure, in the thread. */
+    PHI__POINT_OVERFLOW = 1 << 7,
+    /* moment->call was made of the answer; its tool is about to be started; it has a result. */
+    PHI__POINT_CALL_MADE = 1 << 8,
+    PHI__POINT_CALL_STARTS = 1 << 9,
+    PHI__POINT_CALL_ENDED = 1 << 10,
+    /* moment->message is a result on its way into the log; another may take its place. */
+    PHI__POINT_RESULT = 1 << 11,
+    /* In front of TURN_END. */
+    PHI__POINT_TURN_ENDS = 1 << 12,
+    /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
+    PHI__POINT_RUN_ENDS = 1 << 13,
+    PHI__POINT_RUN_OVER = 1 << 14,
+    /* What the run's state points to is to be freed; nothing else is done. */
+    PHI__POINT_RUN_FREED = 1 << 15,
+    /* The run is held by this feature; *moment->wait as for any state. */
+    PHI__POINT_HELD = 1 << 16,
+    /* ... and the state as which that is saved is the outcome. */
+    PHI__POINT_HELD_AS = 1 << 17,
+    /* The run's members are written to moment->out, or read from moment->json. */
+    PHI__POINT_RUN_SAVE = 1 << 18,
+    PHI__POINT_RUN_LOAD = 1 << 19,
+    /* ---- of an agent ---- */
+    /* The same of an agent: in front of its run, and behind it. */
+    PHI__POINT_AGENT_SAVE = 1 << 20,
+    PHI__POINT_AGENT_LOAD = 1 << 21,
+    PHI__POINT_AGENT_SAVE_LATE = 1 << 22,
+    PHI__POINT_AGENT_LOAD_LATE = 1 << 23,
+    /* Its model, tools, prompt or format are others now. */
+    PHI__POINT_CHANGED = 1 << 24,
+    /* Its log is about to go, and then is another one: what moment->fold showed was copied into it,
+       or, at NULL, is gone. */
+    PHI__POINT_LOG_LEAVES = 1 << 25,
+    PHI__POINT_LOG_RENEWED = 1 << 26,
+    /* Its log was read from a store just now. */
+    PHI__POINT_LOG_OPENED = 1 << 27,
+    /* Its view should become smaller, to moment->tokens for what is not kept word for word;
+       moment->did: it has. */
+    PHI__POINT_SHRINK = 1 << 28,
+    /* What the agent's state points to is to be freed; it may call the host. */
+    PHI__POINT_AGENT_FREED = 1 << 29
+} phi__point;
+
+/* What a point is about; what a point does not use is zero. */
+typedef struct phi__moment {
+    phi__point point;
+    phi__agent *agent;
+    phi__run *run;                 /* NULL: a point of the agent's */
+    void *run_state, *agent_state; /* the feature's own; NULL: it has none */
+    phi__toolcall *call;
+    const phi_message *message;
+    const phi_failure *failure;
+    const phi_usage *usage;
+    const phi__fold *fold;
+    const phi_json *json;
+    phi__buf *out;
+    phi_arena *scratch;
+    bool *wait;
+    uint64_t tokens;
+    phi_input input;
+    phi_status status;
+    bool whole, did;
+} phi__moment;
+
+typedef struct phi__feature {
+    uint32_t points; /* those that it wants */
+    size_t run_bytes, agent_bytes;
+    phi__state (*take)(phi__moment *moment);
+} phi__feature;
+
+/* The table: ends with NULL. */
+typedef const phi__feature *(*phi__feature_fn)(void);
+
+/* At a point of the run: what the features make of it. */
+PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
+/* The same about a tool call. */
+PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
+/* Of an agent, or of a run, with what the point is about; agent is run->agent. */
+PHI__FN phi__state phi__feature_take(phi__moment *moment);
+PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
+/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing. */
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied);
+/* The state HELD: what its holder makes of it; and as which state it is saved. */
+PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
+PHI__FN phi__state phi__feature_held_as(const phi__run *run);
+
+/* Bytes of all features' state, beside a run and an agent; and the state of one of them. */
+PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt);
+PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt);
+PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
+PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
+
+#endif
