@@ -2253,11 +2253,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x80b3aec7
+#if PHI__PUB_LOOP != 0x0745d9b9
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x80b3aec7
+#define PHI__PUB_LOOP 0x0745d9b9
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2552,33 +2552,6 @@ typedef enum phi_tool_mode {
     PHI_TOOLS_SEQUENTIAL,   /* one after another */
     PHI_TOOLS_BATCHED       /* phi_agent_desc.tool_batch at a time (default 4) */
 } phi_tool_mode;
-
-/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does not begin
-   with all messages that were sent then, because of a compaction, a hook, or since messages were replaced
-   (also by the same ones). TOOLS: a name, description or schema, or their order. SETTINGS: thinking, tool choice,
-   format, cache marks, or the session id. */
-enum {
-    PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
-    PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
-    PHI_CACHE_CHANGED_TOOLS = 1 << 2,
-    PHI_CACHE_CHANGED_HISTORY = 1 << 3,
-    PHI_CACHE_CHANGED_SETTINGS = 1 << 4
-};
-
-/* How prompt caching goes. A request should read from the provider's cache what the answer before it said was
-   read or written there. Reading less than half of that is a miss; reading more, or anything where nothing was
-   expected, is a hit. So nothing is missed before a provider has told of a first read or write: not with
-   prompts that are shorter than what it caches, and not where there is no cache. One that caches by itself and
-   tells only what was read (OpenAI, Gemini and their kind) has no miss until something was read once, nor a
-   second one until something was read again. */
-typedef struct phi_cache_stats {
-    uint64_t requests; /* answers that told their usage; those of failed attempts, too */
-    uint64_t hits;
-    uint64_t misses;
-    uint64_t missed_tokens; /* what the misses should have read and did not */
-    uint32_t changed;       /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was
-                               not kept */
-} phi_cache_stats;
 
 #ifdef __cplusplus
 }
@@ -2990,12 +2963,70 @@ typedef struct phi_agent_desc {
 
 #endif /* PHI__PUB_LOOP */
 
+#ifdef PHI__PUB_FEATURES
+#if PHI__PUB_FEATURES != 0x0a0893f2
+#error "phi: two versions of src/features in one file"
+#endif
+#else
+#define PHI__PUB_FEATURES 0x0a0893f2
+
+/* ---- src/features/caching.h ---- */
+
+/* caching.h - how an agent's prompt caching goes. PHI_NO_CACHE_STATS leaves it out: then this
+   function is not declared. */
+#ifndef PHI_FEATURES_CACHING_H
+#define PHI_FEATURES_CACHING_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does not begin
+   with all messages that were sent then, because of a compaction, a hook, or since messages were replaced
+   (also by the same ones). TOOLS: a name, description or schema, or their order. SETTINGS: thinking, tool choice,
+   format, cache marks, or the session id. */
+enum {
+    PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
+    PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
+    PHI_CACHE_CHANGED_TOOLS = 1 << 2,
+    PHI_CACHE_CHANGED_HISTORY = 1 << 3,
+    PHI_CACHE_CHANGED_SETTINGS = 1 << 4
+};
+
+/* How prompt caching goes. A request should read from the provider's cache what the answer before it said was
+   read or written there. Reading less than half of that is a miss; reading more, or anything where nothing was
+   expected, is a hit. So nothing is missed before a provider has told of a first read or write: not with
+   prompts that are shorter than what it caches, and not where there is no cache. One that caches by itself and
+   tells only what was read (OpenAI, Gemini and their kind) has no miss until something was read once, nor a
+   second one until something was read again. */
+typedef struct phi_cache_stats {
+    uint64_t requests; /* answers that told their usage; those of failed attempts, too */
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t missed_tokens; /* what the misses should have read and did not */
+    uint32_t changed;       /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was
+                               not kept */
+} phi_cache_stats;
+
+#ifndef PHI_NO_CACHE_STATS
+/* Over all its runs. Zero for a stale agent. */
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+#endif /* PHI__PUB_FEATURES */
+
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x983f9378
+#if PHI__PUB_AGENT != 0xddfed6a7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x983f9378
+#define PHI__PUB_AGENT 0xddfed6a7
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3294,9 +3325,6 @@ PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
 PHI_API double phi_agent_run_cost(phi_agent agent);
-
-/* How an agent's prompt caching goes, over all its runs: phi_agent_cache_stats. */
-PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a stale one */
 
 /* ---- the history ---- */
 
@@ -39133,11 +39161,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa79e4302
+#if PHI__IMP_LOOP != 0x334a1176
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa79e4302
+#define PHI__IMP_LOOP 0x334a1176
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39585,7 +39613,7 @@ typedef enum phi__point {
     /* Its model, tools, prompt or format are others now. */
     PHI__POINT_CHANGED = 1 << 24,
     /* Its log is about to go, and then is another one: what moment->fold showed was copied into it,
-       or, at NULL, is gone. */
+       or, at NULL, is gone. moment->did: for want of memory. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* Its log was read from a store just now. */
@@ -39634,8 +39662,9 @@ PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
 /* Of an agent, or of a run, with what the point is about; agent is run->agent. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
-/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing. */
-PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied);
+/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
+   shortened: for want of memory. */
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
@@ -40259,22 +40288,6 @@ typedef struct phi__doom {
     uint32_t count;
 } phi__doom;
 
-/* ---- prompt caching ---- */
-
-/* What a request was made of, by hashes. */
-typedef struct phi__cached {
-    uint64_t model, system, tools, settings, history; /* history: of all its items */
-    size_t items;                                     /* SIZE_MAX: of messages that are gone */
-} phi__cached;
-
-typedef struct phi__caching {
-    phi_cache_stats stats;
-    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
-    uint64_t expected;     /* tokens that it should read from the cache */
-    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
-    bool known;            /* model, system and tools of `now` are of the agent as it is */
-} phi__caching;
-
 /* ---- calls ---- */
 
 /* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the
@@ -40504,7 +40517,6 @@ struct phi__agent {
     phi__bare bare;
     struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
     phi__compacted_by compacted;
-    phi__caching caching;
     struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;    /* shown.c: what the host was warned of last */
     phi__agent_spent spent;
@@ -40791,13 +40803,6 @@ PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
-
-/* caching.c */
-PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
-PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
-PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
-/* They are, but what the thread shows now are copies of what it showed. */
-PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from);
 
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
@@ -41601,132 +41606,6 @@ PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
     }
 }
 
-/* ---- src/loop/caching.c ---- */
-
-/* caching.c - how prompt caching goes: what a request should read from the provider's cache, whether it
-   did, and what was not as before where it did not.
-
-   Two requests are compared by hashes of what they were made of, and the history by where its messages
-   stand: they never move. Nothing of the texts is kept. */
-
-enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
-
-/* ---- what a request is made of ---- */
-
-static uint64_t phi__caching_model(const phi_model *model) {
-    uint64_t n = phi__hash(phi_str_of(model->protocol), 1);
-    n = phi__hash(phi_str_of(model->base_url), n);
-    return phi__hash(phi_str_of(model->id), n);
-}
-
-static uint64_t phi__caching_tools(const phi__ask *ask) {
-    uint64_t n = ask->tool_count;
-    size_t i;
-    for (i = 0; i < ask->tool_count; i++) {
-        n = phi__hash(ask->tools[i].name, n);
-        n = phi__hash(ask->tools[i].description, n);
-        n = phi__hash(ask->tools[i].schema, n + (ask->tools[i].strict ? 1 : 0));
-    }
-    return n;
-}
-
-static uint64_t phi__caching_settings(const phi__ask *ask) {
-    const phi_cache *cache = &ask->cache;
-    uint64_t n = (uint64_t)ask->thinking | (uint64_t)ask->tool_choice << 8 |
-                 (uint64_t)ask->format.kind << 16 | (uint64_t)cache->mode << 24 |
-                 (uint64_t)(ask->format.strict ? 1 : 0) << 32;
-    if (cache->mode == PHI_CACHE_MANUAL)
-        n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
-             (uint64_t)(cache->messages ? 1 : 0) << 35;
-    n = phi__hash(ask->session_id, n);
-    n = phi__hash(phi_str_of(ask->format.schema), n);
-    return phi__hash(phi_str_of(ask->format.name), n);
-}
-
-static uint64_t phi__caching_text(phi_str s, uint64_t n) {
-    if (s.len <= 2 * PHI__CACHING_ENDS) return phi__hash(s, n);
-    n = phi__hash(phi__str(s.at, PHI__CACHING_ENDS), n + s.len);
-    return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
-}
-
-/* A message of the thread is known by its address. One that a hook made is a new copy each turn. */
-static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
-    const phi_message *m = item->message;
-    size_t i;
-    if (item->rendered != NULL) return phi__hash_mix(n ^ (uint64_t)(uintptr_t)m);
-    n = phi__caching_text(m->tool_call_id, n ^ (uint64_t)m->role);
-    for (i = 0; i < m->content_count; i++) {
-        n = phi__caching_text(m->content[i].text, n + (uint64_t)m->content[i].kind);
-        n = phi__caching_text(m->content[i].data, n);
-        n = phi__caching_text(m->content[i].id, n);
-        n = phi__caching_text(m->content[i].arguments, n);
-    }
-    return n;
-}
-
-/* ---- two requests ---- */
-
-PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
-    phi__caching *c = &agent->caching;
-    const phi__cached *last = &c->last;
-    phi__cached *now = &c->now;
-    uint64_t n = 0;
-    bool same = last->items == 0; /* an empty list is the beginning of all */
-    size_t i;
-    if (!c->known) {
-        now->model = phi__caching_model(&agent->desc.model);
-        now->system = phi__hash(ask->system_prompt, 2);
-        now->tools = phi__caching_tools(ask);
-        c->known = true;
-    }
-    now->settings = phi__caching_settings(ask);
-    for (i = 0; i < ask->item_count; i++) {
-        n = phi__caching_item(&ask->items[i], n);
-        if (i + 1 == last->items) same = n == last->history;
-    }
-    now->items = ask->item_count;
-    now->history = n;
-    c->changed = (now->model != last->model ? (uint32_t)PHI_CACHE_CHANGED_MODEL : 0) |
-                 (now->system != last->system ? (uint32_t)PHI_CACHE_CHANGED_SYSTEM : 0) |
-                 (now->tools != last->tools ? (uint32_t)PHI_CACHE_CHANGED_TOOLS : 0) |
-                 (same ? 0 : (uint32_t)PHI_CACHE_CHANGED_HISTORY) |
-                 (now->settings != last->settings ? (uint32_t)PHI_CACHE_CHANGED_SETTINGS : 0);
-}
-
-PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
-    phi__caching *c = &agent->caching;
-    uint64_t read = usage->cache_read;
-    if (usage->input + usage->output + read + usage->cache_write == 0) return;
-    c->stats.requests++;
-    if (read < c->expected - c->expected / 2) { /* of nothing, nothing can be missed */
-        c->stats.misses++;
-        c->stats.missed_tokens += c->expected - read;
-        c->stats.changed = c->changed;
-    } else if (read > 0) {
-        c->stats.hits++;
-    }
-    c->expected = read + usage->cache_write;
-    c->last = c->now;
-    c->changed = 0; /* another attempt of the same request has the same before it */
-}
-
-PHI__FN void phi__caching_forget(phi__agent *agent) { agent->caching.last.items = SIZE_MAX; }
-
-PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from) {
-    const phi__fold *to = &agent->thread->fold;
-    phi__cached *last = &agent->caching.last;
-    uint64_t was = 0, now = 0;
-    size_t i;
-    for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
-        was = phi__caching_item(&from->items[i], was);
-        now = phi__caching_item(&to->items[i], now);
-    }
-    if (i == last->items && was == last->history)
-        last->history = now;
-    else
-        phi__caching_forget(agent);
-}
-
 /* ---- src/loop/call.c ---- */
 
 /* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
@@ -42350,6 +42229,16 @@ static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage,
     agent->spent.cost += cost;
 }
 
+static void phi__charge_tell(phi__run *run, const phi_usage *usage) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_CHARGED;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.usage = usage;
+    (void)phi__feature_take(&moment);
+}
+
 /* What an attempt has cost, of which the answer may have been thrown away. */
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
@@ -42357,7 +42246,7 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi_usage_add(&run->spent.usage, usage);
     phi_usage_add(&agent->spent.usage, usage);
     phi_usage_add(&agent->spent.run_usage, usage);
-    phi__caching_answered(agent, usage);
+    phi__charge_tell(run, usage);
     run->spent.cost += cost;
     agent->spent.cost += cost;
     agent->spent.run_cost += cost;
@@ -43922,9 +43811,10 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
     (void)phi__feature_go(&moment, 0);
 }
 
-PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied) {
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
     moment.fold = copied;
+    moment.did = shortened;
     (void)phi__feature_go(&moment, 0);
 }
 
@@ -44342,11 +44232,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     thread->user = run;
     thread->loops.keeps_none = before.loops.keeps_none;
     phi__forget_responses(agent);
-    if (keep == NULL)
-        phi__caching_carry(agent, &before.fold);
-    else
-        phi__caching_forget(agent);
-    phi__compaction_forget(agent);
+    phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
+    agent->compacted.tokens = 0;
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -45758,7 +45645,6 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
         status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);
-    if (status == PHI_OK) phi__caching_sent(run->agent, ask);
     return status;
 }
 
@@ -50093,11 +49979,22 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xe1c6fd95
+#if PHI__IMP_FEATURES != 0x8be29984
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xe1c6fd95
+#define PHI__IMP_FEATURES 0x8be29984
+
+/* ---- src/features/caching_in.h ---- */
+
+/* caching_in.h - how prompt caching goes, counted. */
+#ifndef PHI_FEATURES_CACHING_IN_H
+#define PHI_FEATURES_CACHING_IN_H
+
+
+PHI__FN const phi__feature *phi__caching_feature(void);
+
+#endif
 
 /* ---- src/features/capture_in.h ---- */
 
@@ -50120,6 +50017,193 @@ PHI__FN const phi__feature *phi__capture_feature(void);
 
 /* In the order in which they are called; ends with NULL. */
 PHI__FN const phi__feature_fn *phi__features_table(void);
+
+#endif
+
+/* ---- src/features/caching.c ---- */
+
+/* caching.c - how prompt caching goes: what a request should read from the provider's cache, whether it
+   did, and what was not as before where it did not.
+
+   Two requests are compared by hashes of what they were made of, and the history by where its messages
+   stand: they never move. Nothing of the texts is kept. */
+
+#ifndef PHI_NO_CACHE_STATS
+
+
+/* What a request was made of, by hashes. */
+typedef struct phi__cached {
+    uint64_t model, system, tools, settings, history; /* history: of all its items */
+    size_t items;                                     /* SIZE_MAX: of messages that are gone */
+} phi__cached;
+
+/* Of an agent. */
+typedef struct phi__caching {
+    phi_cache_stats stats;
+    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
+    uint64_t expected;     /* tokens that it should read from the cache */
+    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
+    bool known;            /* model, system and tools of `now` are of the agent as it is */
+} phi__caching;
+
+enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
+
+/* ---- what a request is made of ---- */
+
+static uint64_t phi__caching_model(const phi_model *model) {
+    uint64_t n = phi__hash(phi_str_of(model->protocol), 1);
+    n = phi__hash(phi_str_of(model->base_url), n);
+    return phi__hash(phi_str_of(model->id), n);
+}
+
+static uint64_t phi__caching_tools(const phi__ask *ask) {
+    uint64_t n = ask->tool_count;
+    size_t i;
+    for (i = 0; i < ask->tool_count; i++) {
+        n = phi__hash(ask->tools[i].name, n);
+        n = phi__hash(ask->tools[i].description, n);
+        n = phi__hash(ask->tools[i].schema, n + (ask->tools[i].strict ? 1 : 0));
+    }
+    return n;
+}
+
+static uint64_t phi__caching_settings(const phi__ask *ask) {
+    const phi_cache *cache = &ask->cache;
+    uint64_t n = (uint64_t)ask->thinking | (uint64_t)ask->tool_choice << 8 |
+                 (uint64_t)ask->format.kind << 16 | (uint64_t)cache->mode << 24 |
+                 (uint64_t)(ask->format.strict ? 1 : 0) << 32;
+    if (cache->mode == PHI_CACHE_MANUAL)
+        n |= (uint64_t)(cache->system ? 1 : 0) << 33 | (uint64_t)(cache->tools ? 1 : 0) << 34 |
+             (uint64_t)(cache->messages ? 1 : 0) << 35;
+    n = phi__hash(ask->session_id, n);
+    n = phi__hash(phi_str_of(ask->format.schema), n);
+    return phi__hash(phi_str_of(ask->format.name), n);
+}
+
+static uint64_t phi__caching_text(phi_str s, uint64_t n) {
+    if (s.len <= 2 * PHI__CACHING_ENDS) return phi__hash(s, n);
+    n = phi__hash(phi__str(s.at, PHI__CACHING_ENDS), n + s.len);
+    return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
+}
+
+/* A message of the thread is known by its address. One that a hook made is a new copy each turn. */
+static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
+    const phi_message *m = item->message;
+    size_t i;
+    if (item->rendered != NULL) return phi__hash_mix(n ^ (uint64_t)(uintptr_t)m);
+    n = phi__caching_text(m->tool_call_id, n ^ (uint64_t)m->role);
+    for (i = 0; i < m->content_count; i++) {
+        n = phi__caching_text(m->content[i].text, n + (uint64_t)m->content[i].kind);
+        n = phi__caching_text(m->content[i].data, n);
+        n = phi__caching_text(m->content[i].id, n);
+        n = phi__caching_text(m->content[i].arguments, n);
+    }
+    return n;
+}
+
+/* ---- two requests ---- */
+
+static void phi__caching_sent(const phi__agent *agent, phi__caching *c, const phi__ask *ask) {
+    const phi__cached *last = &c->last;
+    phi__cached *now = &c->now;
+    uint64_t n = 0;
+    bool same = last->items == 0; /* an empty list is the beginning of all */
+    size_t i;
+    if (!c->known) {
+        now->model = phi__caching_model(&agent->desc.model);
+        now->system = phi__hash(ask->system_prompt, 2);
+        now->tools = phi__caching_tools(ask);
+        c->known = true;
+    }
+    now->settings = phi__caching_settings(ask);
+    for (i = 0; i < ask->item_count; i++) {
+        n = phi__caching_item(&ask->items[i], n);
+        if (i + 1 == last->items) same = n == last->history;
+    }
+    now->items = ask->item_count;
+    now->history = n;
+    c->changed = (now->model != last->model ? (uint32_t)PHI_CACHE_CHANGED_MODEL : 0) |
+                 (now->system != last->system ? (uint32_t)PHI_CACHE_CHANGED_SYSTEM : 0) |
+                 (now->tools != last->tools ? (uint32_t)PHI_CACHE_CHANGED_TOOLS : 0) |
+                 (same ? 0 : (uint32_t)PHI_CACHE_CHANGED_HISTORY) |
+                 (now->settings != last->settings ? (uint32_t)PHI_CACHE_CHANGED_SETTINGS : 0);
+}
+
+static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
+    uint64_t read = usage->cache_read;
+    if (usage->input + usage->output + read + usage->cache_write == 0) return;
+    c->stats.requests++;
+    if (read < c->expected - c->expected / 2) { /* of nothing, nothing can be missed */
+        c->stats.misses++;
+        c->stats.missed_tokens += c->expected - read;
+        c->stats.changed = c->changed;
+    } else if (read > 0) {
+        c->stats.hits++;
+    }
+    c->expected = read + usage->cache_write;
+    c->last = c->now;
+    c->changed = 0; /* another attempt of the same request has the same before it */
+}
+
+/* The messages so far are gone. */
+static void phi__caching_forget(phi__caching *c) { c->last.items = SIZE_MAX; }
+
+/* They are, but what the thread shows now are copies of what it showed. */
+static void phi__caching_carry(phi__caching *c, const phi__fold *from, const phi__fold *to) {
+    phi__cached *last = &c->last;
+    uint64_t was = 0, now = 0;
+    size_t i;
+    for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
+        was = phi__caching_item(&from->items[i], was);
+        now = phi__caching_item(&to->items[i], now);
+    }
+    if (i == last->items && was == last->history)
+        last->history = now;
+    else
+        phi__caching_forget(c);
+}
+
+static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
+    if (moment->fold != NULL)
+        phi__caching_carry(c, moment->fold, &moment->agent->thread->fold);
+    else
+        phi__caching_forget(c);
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__caching_take(phi__moment *moment) {
+    phi__caching *c = (phi__caching *)moment->agent_state;
+    switch (moment->point) {
+    case PHI__POINT_REQUEST:
+        phi__caching_sent(moment->agent, c, phi__attempt_ask(moment->run));
+        break;
+    case PHI__POINT_CHARGED: phi__caching_answered(c, moment->usage); break;
+    case PHI__POINT_CHANGED: c->known = false; break;
+    case PHI__POINT_LOG_RENEWED: phi__caching_renewed(c, moment); break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__caching_feature(void) {
+    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
+                                             PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
+                                         0, sizeof(phi__caching), phi__caching_take};
+    return &feature;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    const phi__caching *c = NULL;
+    phi_cache_stats none;
+    memset(&none, 0, sizeof none);
+    if (agent != NULL)
+        c = (const phi__caching *)phi__feature_agent_state(agent, phi__caching_feature);
+    return c != NULL ? c->stats : none;
+}
 
 #endif
 
@@ -50347,8 +50431,14 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
 /* table.c - the features, in the order in which they are called at each point.
 
-   A new one is a line here, and a pair of files: name_in.h declares phi__name_feature, name.c has
-   it. What a macro leaves out has no line. */
+   A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
+   name.c has it. What a macro leaves out has no line. */
+
+#ifdef PHI_NO_CACHE_STATS
+#define PHI__TABLE_CACHING(X)
+#else
+#define PHI__TABLE_CACHING(X) X(caching)
+#endif
 
 #ifdef PHI_NO_CAPTURE
 #define PHI__TABLE_CAPTURE(X)
@@ -50356,7 +50446,11 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 #define PHI__TABLE_CAPTURE(X) X(capture)
 #endif
 
-#define PHI__TABLE(X) PHI__TABLE_CAPTURE(X)
+/* clang-format off */
+#define PHI__TABLE(X) \
+    PHI__TABLE_CACHING(X) \
+    PHI__TABLE_CAPTURE(X)
+/* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
 #define PHI__TABLE_LINE(name) phi__##name##_feature,
@@ -50367,6 +50461,7 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
     static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
     return table;
 }
+#undef PHI__TABLE_CACHING
 #undef PHI__TABLE_CAPTURE
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
@@ -50375,11 +50470,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x98bb7806
+#if PHI__IMP_AGENT != 0xc3d9f9a4
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x98bb7806
+#define PHI__IMP_AGENT 0xc3d9f9a4
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -50782,7 +50877,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (phi__agent_take_model(agent, model) &&
         phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
@@ -50803,7 +50898,7 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     if (status != PHI_OK) return status;
     status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     return phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
@@ -50818,7 +50913,7 @@ PHI_API phi_status phi_agent_set_system_prompt(phi_agent handle, const char *tex
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_system_prompt: out of memory");
     phi__agent_disown(agent, &agent->system_prompt);
     agent->system_prompt = prompt;
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     return PHI_OK;
 }
 
@@ -50829,7 +50924,7 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
         status =
             phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     return phi__agent_take_format(agent, format)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_format: out of memory");
@@ -50935,13 +51030,6 @@ PHI_API double phi_agent_cost(phi_agent handle) {
 PHI_API double phi_agent_run_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     return agent != NULL ? agent->spent.run_cost : 0.0;
-}
-
-PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_cache_stats none;
-    memset(&none, 0, sizeof none);
-    return agent != NULL ? agent->caching.stats : none;
 }
 
 PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
@@ -53604,10 +53692,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     rt->in_step = true;
     phi__events_purge(rt, agent);
     phi__responses_drop(agent);
-    if (copied)
-        phi__caching_carry(agent, &before->fold);
-    else
-        phi__caching_forget(agent);
+    phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
     phi__compactor_forget(agent);
     phi__agent_drop_hidden(agent);
     if (before != NULL) phi__thread_free(before);
@@ -55217,7 +55302,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi_arena_init(&scratch, &writer->memory, 0);
     phi__summary_prompt(writer, s, so_far, &prompt);
     phi__thread_free(writer->thread); /* so_far was in it */
-    phi__caching_forget(writer);
+    phi__feature_renewed(writer, NULL, false);
     message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
     memset(&order, 0, sizeof order);
     order.prompts = message;

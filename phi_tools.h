@@ -65,10 +65,13 @@
 #if PHI__PUB_PERSIST != 0x0259101a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x80b3aec7
+#if PHI__PUB_LOOP != 0x0745d9b9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x983f9378
+#if PHI__PUB_FEATURES != 0x0a0893f2
+#error "phi: phi_tools.h and phi.h are of different versions"
+#endif
+#if PHI__PUB_AGENT != 0xddfed6a7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x87a07f29

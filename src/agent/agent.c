@@ -278,7 +278,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     if (status != PHI_OK) return status;
     before = *agent;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     if (phi__agent_take_model(agent, model) &&
         phi__agent_take_segment(agent, agent->line.segment_given ? before.line.segment.at : NULL)) {
         phi_arena_free(&before.model_arena);
@@ -299,7 +299,7 @@ PHI_API phi_status phi_agent_set_tools(phi_agent handle, const phi_tool *tools, 
     if (status != PHI_OK) return status;
     status = phi__agent_check_own(agent, tools, count);
     if (status != PHI_OK) return status;
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     return phi__toolset_take(&agent->toolset, tools, count, agent->desc.tool_timeout_ms)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_tools: out of memory");
@@ -314,7 +314,7 @@ PHI_API phi_status phi_agent_set_system_prompt(phi_agent handle, const char *tex
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_system_prompt: out of memory");
     phi__agent_disown(agent, &agent->system_prompt);
     agent->system_prompt = prompt;
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     return PHI_OK;
 }
 
@@ -325,7 +325,7 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
         status =
             phi__agent_check_format(handle.rt, format, agent->toolset.tools, agent->toolset.count);
     if (status != PHI_OK) return status;
-    agent->caching.known = false;
+    phi__feature_agent(agent, PHI__POINT_CHANGED);
     return phi__agent_take_format(agent, format)
                ? PHI_OK
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_format: out of memory");
@@ -431,13 +431,6 @@ PHI_API double phi_agent_cost(phi_agent handle) {
 PHI_API double phi_agent_run_cost(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     return agent != NULL ? agent->spent.run_cost : 0.0;
-}
-
-PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_cache_stats none;
-    memset(&none, 0, sizeof none);
-    return agent != NULL ? agent->caching.stats : none;
 }
 
 PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {

@@ -4,6 +4,7 @@
 
 #include "agent/profile.h"
 #include "agent/runtime.h"
+#include "features/caching.h"
 #include "loop/agent_desc.h"
 #include "loop/compactor.h"
 #include "loop/hook.h"
@@ -148,9 +149,6 @@ PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
 PHI_API double phi_agent_run_cost(phi_agent agent);
-
-/* How an agent's prompt caching goes, over all its runs: phi_agent_cache_stats. */
-PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent); /* zero for a stale one */
 
 /* ---- the history ---- */
 

@@ -24,10 +24,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     rt->in_step = true;
     phi__events_purge(rt, agent);
     phi__responses_drop(agent);
-    if (copied)
-        phi__caching_carry(agent, &before->fold);
-    else
-        phi__caching_forget(agent);
+    phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
     phi__compactor_forget(agent);
     phi__agent_drop_hidden(agent);
     if (before != NULL) phi__thread_free(before);

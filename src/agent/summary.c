@@ -126,7 +126,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     phi_arena_init(&scratch, &writer->memory, 0);
     phi__summary_prompt(writer, s, so_far, &prompt);
     phi__thread_free(writer->thread); /* so_far was in it */
-    phi__caching_forget(writer);
+    phi__feature_renewed(writer, NULL, false);
     message = prompt.failed ? NULL : phi__compact_say(phi__buf_str(&prompt), &scratch);
     memset(&order, 0, sizeof order);
     order.prompts = message;

@@ -1,8 +1,14 @@
 /* table.c - the features, in the order in which they are called at each point.
 
-   A new one is a line here, and a pair of files: name_in.h declares phi__name_feature, name.c has
-   it. What a macro leaves out has no line. */
+   A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
+   name.c has it. What a macro leaves out has no line. */
 #include "features/table_in.h"
+
+#ifdef PHI_NO_CACHE_STATS
+#define PHI__TABLE_CACHING(X)
+#else
+#define PHI__TABLE_CACHING(X) X(caching)
+#endif
 
 #ifdef PHI_NO_CAPTURE
 #define PHI__TABLE_CAPTURE(X)
@@ -10,7 +16,11 @@
 #define PHI__TABLE_CAPTURE(X) X(capture)
 #endif
 
-#define PHI__TABLE(X) PHI__TABLE_CAPTURE(X)
+/* clang-format off */
+#define PHI__TABLE(X) \
+    PHI__TABLE_CACHING(X) \
+    PHI__TABLE_CAPTURE(X)
+/* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
 #define PHI__TABLE_LINE(name) phi__##name##_feature,

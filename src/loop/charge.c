@@ -15,6 +15,16 @@ static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage,
     agent->spent.cost += cost;
 }
 
+static void phi__charge_tell(phi__run *run, const phi_usage *usage) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_CHARGED;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.usage = usage;
+    (void)phi__feature_take(&moment);
+}
+
 /* What an attempt has cost, of which the answer may have been thrown away. */
 PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
@@ -22,7 +32,7 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
     phi_usage_add(&run->spent.usage, usage);
     phi_usage_add(&agent->spent.usage, usage);
     phi_usage_add(&agent->spent.run_usage, usage);
-    phi__caching_answered(agent, usage);
+    phi__charge_tell(run, usage);
     run->spent.cost += cost;
     agent->spent.cost += cost;
     agent->spent.run_cost += cost;

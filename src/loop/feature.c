@@ -94,9 +94,10 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point) {
     (void)phi__feature_go(&moment, 0);
 }
 
-PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied) {
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened) {
     phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_RENEWED);
     moment.fold = copied;
+    moment.did = shortened;
     (void)phi__feature_go(&moment, 0);
 }
 

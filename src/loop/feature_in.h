@@ -69,7 +69,7 @@ typedef enum phi__point {
     /* Its model, tools, prompt or format are others now. */
     PHI__POINT_CHANGED = 1 << 24,
     /* Its log is about to go, and then is another one: what moment->fold showed was copied into it,
-       or, at NULL, is gone. */
+       or, at NULL, is gone. moment->did: for want of memory. */
     PHI__POINT_LOG_LEAVES = 1 << 25,
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* Its log was read from a store just now. */
@@ -118,8 +118,9 @@ PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
 /* Of an agent, or of a run, with what the point is about; agent is run->agent. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
-/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing. */
-PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied);
+/* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
+   shortened: for want of memory. */
+PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);

@@ -75,11 +75,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     thread->user = run;
     thread->loops.keeps_none = before.loops.keeps_none;
     phi__forget_responses(agent);
-    if (keep == NULL)
-        phi__caching_carry(agent, &before.fold);
-    else
-        phi__caching_forget(agent);
-    phi__compaction_forget(agent);
+    phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
+    agent->compacted.tokens = 0;
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;

@@ -164,13 +164,6 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 
-/* caching.c */
-PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask); /* will be, as it is */
-PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage);
-PHI__FN void phi__caching_forget(phi__agent *agent); /* the messages so far are gone */
-/* They are, but what the thread shows now are copies of what it showed. */
-PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from);
-
 /* run_tools.c: the state TOOLS */
 PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */

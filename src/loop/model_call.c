@@ -51,7 +51,6 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
         status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);
-    if (status == PHI_OK) phi__caching_sent(run->agent, ask);
     return status;
 }
 

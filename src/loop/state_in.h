@@ -155,22 +155,6 @@ typedef struct phi__doom {
     uint32_t count;
 } phi__doom;
 
-/* ---- prompt caching ---- */
-
-/* What a request was made of, by hashes. */
-typedef struct phi__cached {
-    uint64_t model, system, tools, settings, history; /* history: of all its items */
-    size_t items;                                     /* SIZE_MAX: of messages that are gone */
-} phi__cached;
-
-typedef struct phi__caching {
-    phi_cache_stats stats;
-    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
-    uint64_t expected;     /* tokens that it should read from the cache */
-    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
-    bool known;            /* model, system and tools of `now` are of the agent as it is */
-} phi__caching;
-
 /* ---- calls ---- */
 
 /* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the
@@ -400,7 +384,6 @@ struct phi__agent {
     phi__bare bare;
     struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
     phi__compacted_by compacted;
-    phi__caching caching;
     struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;    /* shown.c: what the host was warned of last */
     phi__agent_spent spent;

@@ -3,8 +3,27 @@
 
    Two requests are compared by hashes of what they were made of, and the history by where its messages
    stand: they never move. Nothing of the texts is kept. */
+#include "features/caching_in.h"
+
+#ifndef PHI_NO_CACHE_STATS
+
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
+
+/* What a request was made of, by hashes. */
+typedef struct phi__cached {
+    uint64_t model, system, tools, settings, history; /* history: of all its items */
+    size_t items;                                     /* SIZE_MAX: of messages that are gone */
+} phi__cached;
+
+/* Of an agent. */
+typedef struct phi__caching {
+    phi_cache_stats stats;
+    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
+    uint64_t expected;     /* tokens that it should read from the cache */
+    uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
+    bool known;            /* model, system and tools of `now` are of the agent as it is */
+} phi__caching;
 
 enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
 
@@ -63,8 +82,7 @@ static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
 
 /* ---- two requests ---- */
 
-PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
-    phi__caching *c = &agent->caching;
+static void phi__caching_sent(const phi__agent *agent, phi__caching *c, const phi__ask *ask) {
     const phi__cached *last = &c->last;
     phi__cached *now = &c->now;
     uint64_t n = 0;
@@ -90,8 +108,7 @@ PHI__FN void phi__caching_sent(phi__agent *agent, const phi__ask *ask) {
                  (now->settings != last->settings ? (uint32_t)PHI_CACHE_CHANGED_SETTINGS : 0);
 }
 
-PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
-    phi__caching *c = &agent->caching;
+static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
     uint64_t read = usage->cache_read;
     if (usage->input + usage->output + read + usage->cache_write == 0) return;
     c->stats.requests++;
@@ -107,11 +124,12 @@ PHI__FN void phi__caching_answered(phi__agent *agent, const phi_usage *usage) {
     c->changed = 0; /* another attempt of the same request has the same before it */
 }
 
-PHI__FN void phi__caching_forget(phi__agent *agent) { agent->caching.last.items = SIZE_MAX; }
+/* The messages so far are gone. */
+static void phi__caching_forget(phi__caching *c) { c->last.items = SIZE_MAX; }
 
-PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from) {
-    const phi__fold *to = &agent->thread->fold;
-    phi__cached *last = &agent->caching.last;
+/* They are, but what the thread shows now are copies of what it showed. */
+static void phi__caching_carry(phi__caching *c, const phi__fold *from, const phi__fold *to) {
+    phi__cached *last = &c->last;
     uint64_t was = 0, now = 0;
     size_t i;
     for (i = 0; i < last->items && i < from->count && i < to->count; i++) {
@@ -121,5 +139,49 @@ PHI__FN void phi__caching_carry(phi__agent *agent, const phi__fold *from) {
     if (i == last->items && was == last->history)
         last->history = now;
     else
-        phi__caching_forget(agent);
+        phi__caching_forget(c);
 }
+
+static void phi__caching_renewed(phi__caching *c, const phi__moment *moment) {
+    if (moment->fold != NULL)
+        phi__caching_carry(c, moment->fold, &moment->agent->thread->fold);
+    else
+        phi__caching_forget(c);
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__caching_take(phi__moment *moment) {
+    phi__caching *c = (phi__caching *)moment->agent_state;
+    switch (moment->point) {
+    case PHI__POINT_REQUEST:
+        phi__caching_sent(moment->agent, c, phi__attempt_ask(moment->run));
+        break;
+    case PHI__POINT_CHARGED: phi__caching_answered(c, moment->usage); break;
+    case PHI__POINT_CHANGED: c->known = false; break;
+    case PHI__POINT_LOG_RENEWED: phi__caching_renewed(c, moment); break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__caching_feature(void) {
+    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
+                                             PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
+                                         0, sizeof(phi__caching), phi__caching_take};
+    return &feature;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
+    const phi__agent *agent = phi__agent_find(handle);
+    const phi__caching *c = NULL;
+    phi_cache_stats none;
+    memset(&none, 0, sizeof none);
+    if (agent != NULL)
+        c = (const phi__caching *)phi__feature_agent_state(agent, phi__caching_feature);
+    return c != NULL ? c->stats : none;
+}
+
+#endif

@@ -1,0 +1,10 @@
+/* caching_in.h - how prompt caching goes, counted. */
+#ifndef PHI_FEATURES_CACHING_IN_H
+#define PHI_FEATURES_CACHING_IN_H
+
+#include "features/caching.h"
+#include "loop/feature_in.h"
+
+PHI__FN const phi__feature *phi__caching_feature(void);
+
+#endif
