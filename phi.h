@@ -39161,11 +39161,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x334a1176
+#if PHI__IMP_LOOP != 0xa00ca437
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x334a1176
+#define PHI__IMP_LOOP 0xa00ca437
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39345,29 +39345,6 @@ PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what poin
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_give_up(phi__run *run);
-
-#endif
-
-/* ---- src/loop/capture_in.h ---- */
-
-/* capture_in.h - what a turn is about to send, told once a turn to a host that wants it written
-   down. */
-#ifndef PHI_LOOP_CAPTURE_IN_H
-#define PHI_LOOP_CAPTURE_IN_H
-
-
-typedef struct phi__heard phi__heard;
-
-typedef struct phi__capture {
-    uint32_t told;     /* turns whose request was told */
-    phi__heard *heard; /* what was steered and followed up; in memory of its own */
-    size_t count, cap;
-} phi__capture;
-
-/* What was said to the run, as it enters the log. False, here and below: no memory. */
-PHI__FN bool phi__capture_heard(phi__run *run, phi_input input);
-PHI__FN bool phi__capture_tell(phi__run *run); /* what the attempt asks, once a turn */
-PHI__FN void phi__capture_free(phi__run *run);
 
 #endif
 
@@ -39674,41 +39651,6 @@ PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt);
 PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt);
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
-
-#endif
-
-/* ---- src/loop/fields_in.h ---- */
-
-/* fields_in.h - values of arguments as they arrive, told to the tools that want them. What returns
-   a bool calls the host: false says that the agent is gone. */
-#ifndef PHI_LOOP_FIELDS_IN_H
-#define PHI_LOOP_FIELDS_IN_H
-
-
-/* What a tool with on_field has heard of a block of the answer. */
-typedef struct phi__told {
-    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
-    phi__json_fields scan;
-    uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool told;         /* a value, and neither `dropped` nor `start` since */
-} phi__told;
-
-typedef struct phi__fields {
-    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
-    size_t count, cap;
-    size_t from; /* blocks before it were whole and are told */
-} phi__fields;
-
-/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
-   Memory that is missing shows in the attempt. */
-PHI__FN bool phi__fields_tell(phi__run *run, bool whole);
-PHI__FN bool phi__fields_drop(phi__run *run); /* the answer comes to nothing */
-PHI__FN void phi__fields_free(phi__run *run); /* tells nobody; nothing is harmless */
-PHI__FN bool
-phi__fields_adopt(phi__toolcall *call); /* the answer is whole, and this is one of its calls */
-PHI__FN void phi__fields_started(phi__toolcall *call); /* `start` is next */
-PHI__FN bool
-phi__fields_refused(phi__toolcall *call); /* it has a result; if it never was started: dropped */
 
 #endif
 
@@ -40310,20 +40252,19 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
-    uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
-    bool begun;             /* it counts among those that run */
-    bool asked;             /* the BEFORE_TOOL hook was heard */
-    bool quiet;             /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started;     /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    uint32_t tries;         /* that have failed, and were started again */
-    bool again;             /* it waits to be started again */
-    bool skipped;           /* for steering: told without arguments, and no hook hears of it */
-    bool updating;          /* inside of an update's hooks */
-    bool starting;          /* inside of its tool's start */
-    phi_message *held;      /* with a tape: its result, in the run's arena, until it is let in */
-    bool resumes;           /* out of a snapshot: its tool is to take it up */
-    phi__told *told_fields; /* in the run; NULL: nothing was told of its arguments */
+    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
+    bool begun;         /* it counts among those that run */
+    bool asked;         /* the BEFORE_TOOL hook was heard */
+    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
+    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    uint32_t tries;     /* that have failed, and were started again */
+    bool again;         /* it waits to be started again */
+    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
+    bool updating;      /* inside of an update's hooks */
+    bool starting;      /* inside of its tool's start */
+    phi_message *held;  /* with a tape: its result, in the run's arena, until it is let in */
+    bool resumes;       /* out of a snapshot: its tool is to take it up */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -40377,7 +40318,6 @@ struct phi__run {
     phi__compactions compacting;
     phi__hosted hosted;
     phi__attempt attempt;
-    phi__fields fields;
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
@@ -41447,7 +41387,7 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
-    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
+    if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
         return phi__attempt_overflow(run, failure);
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
@@ -42059,7 +41999,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
-        phi__fields_started(call);
+        (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
         phi__call_begin(call, call->tool->start);
     }
 }
@@ -43699,7 +43639,7 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why;
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
-    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
+    if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
     phi__attempt_charge(run);
@@ -43828,155 +43768,6 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
     phi__moment moment =
         phi__feature_moment(run->agent, (phi__run *)(uintptr_t)run, PHI__POINT_HELD_AS);
     return phi__feature_go(&moment, run->holder);
-}
-
-/* ---- src/loop/fields.c ---- */
-
-/* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
-
-   For each block of an answer that is a call of a tool with on_field there is a scanner, and whether
-   something was told of it that has come to nothing yet: then the tool hears `dropped`, or `start` follows.
-   What is told here is told between two slices of the answer, never from inside a decoder. */
-
-static phi_str phi__fields_id(const phi__run *run, size_t block) {
-    if (phi__attempt_answer(run) != NULL && phi__attempt_answer(run)->live)
-        return phi__buf_str(&phi__attempt_answer(run)->assembly.drafts[block].id);
-    return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
-}
-
-/* True: the agent is still there. */
-static bool phi__fields_call(phi__run *run, const phi__told *told, phi_field *field) {
-    field->agent = phi__agent_handle(run->agent);
-    field->block_index = (uint32_t)(told - run->fields.told);
-    field->tool_call_id = phi__fields_id(run, field->block_index);
-    told->tool->on_field(told->tool->user_data, field);
-    return run->agent->slot != NULL;
-}
-
-/* `dropped`, where something was told. False: the agent is gone. */
-static bool phi__fields_take_back(phi__run *run, phi__told *told) {
-    phi_field field;
-    if (!told->told) return true;
-    told->told = false;
-    memset(&field, 0, sizeof field);
-    field.dropped = true;
-    field.path = field.value = phi__str("", 0);
-    return phi__fields_call(run, told, &field);
-}
-
-/* ---- while the answer comes ---- */
-
-/* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
-static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
-    const phi__draft *draft = &assembly->drafts[block];
-    const phi_tool *tool;
-    if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
-        return NULL;
-    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
-    return tool != NULL && tool->on_field != NULL ? tool : NULL;
-}
-
-/* What is told of a block; NULL: nothing, or there is no memory. */
-static phi__told *phi__fields_of(phi__run *run, size_t block) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
-    phi_memory *memory = &run->agent->memory;
-    const phi_tool *tool;
-    phi__told *told;
-    if (block < run->fields.count && run->fields.told[block].tool != NULL)
-        return &run->fields.told[block];
-    tool = phi__fields_tool(run, block);
-    if (tool == NULL) return NULL;
-    if (block >= run->fields.count) {
-        told = (phi__told *)phi__grow(memory, run->fields.told, &run->fields.cap, block + 1,
-                                      sizeof *told);
-        if (told == NULL) {
-            phi__attempt_lose(run);
-            return NULL;
-        }
-        memset(told + run->fields.count, 0, (block + 1 - run->fields.count) * sizeof *told);
-        run->fields.told = told;
-        run->fields.count = block + 1;
-    }
-    told = &run->fields.told[block];
-    told->tool = tool;
-    told->rewrites = assembly->drafts[block].rewrites;
-    phi__json_fields_init(&told->scan, memory);
-    return told;
-}
-
-/* What has arrived of one block. False: the agent is gone. */
-static bool phi__fields_block(phi__run *run, phi__told *told, size_t block) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
-    phi_field field;
-    if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
-        told->rewrites = assembly->drafts[block].rewrites;
-        phi__json_fields_free(&told->scan);
-        if (!phi__fields_take_back(run, told)) return false;
-    }
-    memset(&field, 0, sizeof field);
-    while (!run->end.cancelled) {
-        phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
-        int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
-        if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
-        if (got <= 0) return true;
-        told->told = true;
-        if (!phi__fields_call(run, told, &field)) return false;
-    }
-    return true;
-}
-
-PHI__FN bool phi__fields_tell(phi__run *run, bool whole) {
-    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
-    size_t i;
-    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
-    if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
-        return true;
-    for (i = whole ? 0 : run->fields.from; i < assembly->count; i++) {
-        phi__told *told = phi__fields_of(run, i);
-        if (told != NULL && !phi__fields_block(run, told, i)) return false;
-        if (phi__attempt_lost(run) || run->end.cancelled) return true;
-        if (i == run->fields.from && !assembly->drafts[i].open) run->fields.from++;
-    }
-    return true;
-}
-
-/* ---- and what becomes of it ---- */
-
-PHI__FN bool phi__fields_drop(phi__run *run) {
-    size_t i;
-    for (i = 0; i < run->fields.count; i++)
-        if (!phi__fields_take_back(run, &run->fields.told[i])) return false;
-    phi__fields_free(run);
-    return true;
-}
-
-PHI__FN void phi__fields_free(phi__run *run) {
-    size_t i;
-    for (i = 0; i < run->fields.count; i++)
-        if (run->fields.told[i].tool != NULL) phi__json_fields_free(&run->fields.told[i].scan);
-    phi__free(&run->agent->memory, run->fields.told, run->fields.cap * sizeof *run->fields.told);
-    run->fields.told = NULL;
-    run->fields.count = run->fields.cap = run->fields.from = 0;
-}
-
-PHI__FN bool phi__fields_adopt(phi__toolcall *call) {
-    phi__run *run = call->run;
-    size_t block = (size_t)(call->block - run->reply->content);
-    if (block >= run->fields.count || run->fields.told[block].tool == NULL) return true;
-    phi__json_fields_free(&run->fields.told[block].scan);
-    if (run->fields.told[block].tool != call->tool)
-        return phi__fields_take_back(run, &run->fields.told[block]);
-    call->told_fields = &run->fields.told[block];
-    return true;
-}
-
-PHI__FN void phi__fields_started(phi__toolcall *call) {
-    if (call->told_fields != NULL) call->told_fields->told = false;
-}
-
-PHI__FN bool phi__fields_refused(phi__toolcall *call) {
-    return call->told_fields == NULL || phi__fields_take_back(call->run, call->told_fields);
 }
 
 /* ---- src/loop/filter.c ---- */
@@ -45960,6 +45751,18 @@ static phi__state phi__call_broken(phi__run *run) {
     return phi__attempt_failed(run, &failure, status);
 }
 
+/* To features that want to hear what has arrived. False: the agent is gone. */
+static bool phi__call_slice(phi__run *run, bool whole) {
+    phi__moment moment;
+    if (!run->slices) return true;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SLICE;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.whole = whole;
+    return phi__feature_take(&moment) == PHI__RUN_ON;
+}
+
 /* Nothing more will be written. */
 static phi__state phi__call_whole(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
@@ -45967,7 +45770,7 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     phi__assembly_hide(assembly, &run->attempt.secrets);
     phi__assembly_finish(assembly);
-    if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
+    if (!phi__call_slice(run, true)) return PHI__RUN_OVER;
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
@@ -46094,7 +45897,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             phi__call_collect(run, bytes);
         phi__step_took(rt, bytes.len);
         phi__xfer_took(run->attempt.transfer, bytes.len);
-        if (!phi__fields_tell(run, false) || run->end.cancelled) return false;
+        if (!phi__call_slice(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
 }
@@ -46116,7 +45919,7 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
     over = phi__provider_poll(run, wait);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!over) {
-        if (!phi__fields_tell(run, false)) return PHI__RUN_OVER;
+        if (!phi__call_slice(run, false)) return PHI__RUN_OVER;
         if (run->end.cancelled) *wait = false;
         return PHI__RUN_STREAM;
     }
@@ -47255,7 +47058,8 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     run->tools.answered = phi__tools_answered(run);
     if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->tools.count; i++)
-        if (!phi__fields_adopt(&run->tools.calls[i])) return PHI__RUN_OVER;
+        if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
+            return PHI__RUN_OVER;
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
@@ -47433,7 +47237,8 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
-    if (call->result != NULL && !phi__fields_refused(call)) return false;
+    if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
+        return false;
     if (call->result == NULL || (!call->told && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
     return call->after || phi__tools_after(call);
@@ -48709,7 +48514,6 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
     for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
         phi__call_dispose(&run->tools.calls[i]);
     run->tools.calls = NULL;
-    phi__fields_free(run);
 }
 
 PHI__FN void phi__round_clear(phi__run *run) {
@@ -49103,7 +48907,8 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__wishes_do(run) && phi__turn_usage(run, &entry);
+    room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON && phi__wishes_do(run) &&
+           phi__turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);
@@ -49979,11 +49784,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x8be29984
+#if PHI__IMP_FEATURES != 0x0f6a2019
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x8be29984
+#define PHI__IMP_FEATURES 0x0f6a2019
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50005,6 +49810,17 @@ PHI__FN const phi__feature *phi__caching_feature(void);
 
 
 PHI__FN const phi__feature *phi__capture_feature(void);
+
+#endif
+
+/* ---- src/features/fields_in.h ---- */
+
+/* fields_in.h - values of arguments as they arrive, told to the tools that want them. */
+#ifndef PHI_FEATURES_FIELDS_IN_H
+#define PHI_FEATURES_FIELDS_IN_H
+
+
+PHI__FN const phi__feature *phi__fields_feature(void);
 
 #endif
 
@@ -50427,12 +50243,227 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
 #endif
 
+/* ---- src/features/fields.c ---- */
+
+/* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
+
+   For each block of an answer that is a call of a tool with on_field there is a scanner, and whether
+   something was told of it that has come to nothing yet: then the tool hears `dropped`, or `start` follows.
+   What is told here is told between two slices of the answer, never from inside a decoder. */
+
+#ifndef PHI_NO_ARGUMENT_STREAM
+
+
+/* What a tool with on_field has heard of a block of the answer. */
+typedef struct phi__told {
+    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
+    phi__json_fields scan;
+    uint32_t rewrites; /* of the draft, that the scan knows of */
+    bool told;         /* a value, and neither `dropped` nor `start` since */
+} phi__told;
+
+/* Of a run. */
+typedef struct phi__fields {
+    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    size_t count, cap;
+    size_t from; /* blocks before it were whole and are told */
+} phi__fields;
+
+static phi_str phi__fields_id(const phi__run *run, size_t block) {
+    if (phi__attempt_answer(run) != NULL && phi__attempt_answer(run)->live)
+        return phi__buf_str(&phi__attempt_answer(run)->assembly.drafts[block].id);
+    return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
+}
+
+/* True: the agent is still there. */
+static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__told *told,
+                             phi_field *field) {
+    field->agent = phi__agent_handle(run->agent);
+    field->block_index = (uint32_t)(told - f->told);
+    field->tool_call_id = phi__fields_id(run, field->block_index);
+    told->tool->on_field(told->tool->user_data, field);
+    return run->agent->slot != NULL;
+}
+
+/* `dropped`, where something was told. False: the agent is gone. */
+static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__told *told) {
+    phi_field field;
+    if (!told->told) return true;
+    told->told = false;
+    memset(&field, 0, sizeof field);
+    field.dropped = true;
+    field.path = field.value = phi__str("", 0);
+    return phi__fields_call(run, f, told, &field);
+}
+
+/* ---- while the answer comes ---- */
+
+/* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
+static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    const phi__draft *draft = &assembly->drafts[block];
+    const phi_tool *tool;
+    if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
+        return NULL;
+    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
+    return tool != NULL && tool->on_field != NULL ? tool : NULL;
+}
+
+/* What is told of a block; NULL: nothing, or there is no memory. */
+static phi__told *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    phi_memory *memory = &run->agent->memory;
+    const phi_tool *tool;
+    phi__told *told;
+    if (block < f->count && f->told[block].tool != NULL) return &f->told[block];
+    tool = phi__fields_tool(run, block);
+    if (tool == NULL) return NULL;
+    if (block >= f->count) {
+        told = (phi__told *)phi__grow(memory, f->told, &f->cap, block + 1, sizeof *told);
+        if (told == NULL) {
+            phi__attempt_lose(run);
+            return NULL;
+        }
+        memset(told + f->count, 0, (block + 1 - f->count) * sizeof *told);
+        f->told = told;
+        f->count = block + 1;
+    }
+    told = &f->told[block];
+    told->tool = tool;
+    told->rewrites = assembly->drafts[block].rewrites;
+    phi__json_fields_init(&told->scan, memory);
+    return told;
+}
+
+/* What has arrived of one block. False: the agent is gone. */
+static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__told *told, size_t block) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    phi_field field;
+    if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
+        told->rewrites = assembly->drafts[block].rewrites;
+        phi__json_fields_free(&told->scan);
+        if (!phi__fields_take_back(run, f, told)) return false;
+    }
+    memset(&field, 0, sizeof field);
+    while (!run->end.cancelled) {
+        phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
+        int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
+        if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
+        if (got <= 0) return true;
+        told->told = true;
+        if (!phi__fields_call(run, f, told, &field)) return false;
+    }
+    return true;
+}
+
+/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
+   False, here and below: the agent is gone. */
+static bool phi__fields_tell(phi__run *run, phi__fields *f, bool whole) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    size_t i;
+    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
+    if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
+        return true;
+    for (i = whole ? 0 : f->from; i < assembly->count; i++) {
+        phi__told *told = phi__fields_of(run, f, i);
+        if (told != NULL && !phi__fields_block(run, f, told, i)) return false;
+        if (phi__attempt_lost(run) || run->end.cancelled) return true;
+        if (i == f->from && !assembly->drafts[i].open) f->from++;
+    }
+    return true;
+}
+
+/* ---- and what becomes of it ---- */
+
+static void phi__fields_free(phi__run *run, phi__fields *f) {
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (f->told[i].tool != NULL) phi__json_fields_free(&f->told[i].scan);
+    phi__free(&run->agent->memory, f->told, f->cap * sizeof *f->told);
+    f->told = NULL;
+    f->count = f->cap = f->from = 0;
+}
+
+static bool phi__fields_drop(phi__run *run, phi__fields *f) {
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (!phi__fields_take_back(run, f, &f->told[i])) return false;
+    phi__fields_free(run, f);
+    return true;
+}
+
+/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another process. */
+static phi__told *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
+    size_t block;
+    if (f->count == 0) return NULL;
+    block = (size_t)(call->block - call->run->reply->content);
+    return block < f->count && f->told[block].tool != NULL ? &f->told[block] : NULL;
+}
+
+/* The answer is whole, and this is one of its calls. */
+static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
+    phi__told *told = phi__fields_of_call(f, call);
+    if (told == NULL) return true;
+    phi__json_fields_free(&told->scan);
+    return told->tool == call->tool || phi__fields_take_back(call->run, f, told);
+}
+
+static void phi__fields_started(const phi__fields *f, const phi__toolcall *call) {
+    phi__told *told = phi__fields_of_call(f, call);
+    if (told != NULL) told->told = false;
+}
+
+/* It has a result; if it never was started, what was told of it is taken back. */
+static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
+    phi__told *told = phi__fields_of_call(f, call);
+    return told == NULL || phi__fields_take_back(call->run, f, told);
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__fields_take(phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__fields *f = (phi__fields *)moment->run_state;
+    bool there = true;
+    switch (moment->point) {
+    case PHI__POINT_REQUEST:
+        if (phi__agent_has_tools(run->agent)->has_fields) run->slices = true;
+        break;
+    case PHI__POINT_SLICE: there = phi__fields_tell(run, f, moment->whole); break;
+    case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;
+    case PHI__POINT_CALL_MADE: there = phi__fields_adopt(f, moment->call); break;
+    case PHI__POINT_CALL_STARTS: phi__fields_started(f, moment->call); break;
+    case PHI__POINT_CALL_ENDED: there = phi__fields_refused(f, moment->call); break;
+    case PHI__POINT_TURN_ENDS:
+    case PHI__POINT_RUN_FREED: phi__fields_free(run, f); break;
+    default: break;
+    }
+    return there ? PHI__RUN_ON : PHI__RUN_OVER;
+}
+
+PHI__FN const phi__feature *phi__fields_feature(void) {
+    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_SLICE |
+                                             PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
+                                             PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED |
+                                             PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED,
+                                         sizeof(phi__fields), 0, phi__fields_take};
+    return &feature;
+}
+
+#endif
+
 /* ---- src/features/table.c ---- */
 
 /* table.c - the features, in the order in which they are called at each point.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
    name.c has it. What a macro leaves out has no line. */
+
+#ifdef PHI_NO_ARGUMENT_STREAM
+#define PHI__TABLE_FIELDS(X)
+#else
+#define PHI__TABLE_FIELDS(X) X(fields)
+#endif
 
 #ifdef PHI_NO_CACHE_STATS
 #define PHI__TABLE_CACHING(X)
@@ -50448,6 +50479,7 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
 /* clang-format off */
 #define PHI__TABLE(X) \
+    PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X)
 /* clang-format on */
@@ -50461,6 +50493,7 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
     static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
     return table;
 }
+#undef PHI__TABLE_FIELDS
 #undef PHI__TABLE_CACHING
 #undef PHI__TABLE_CAPTURE
 #undef PHI__TABLE

@@ -1,6 +1,7 @@
 /* agent.c - prompting agents, ending their runs, and changing them. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
+#include "text/json_in.h"
 
 /* ---- beginning a run ---- */
 

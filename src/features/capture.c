@@ -6,6 +6,7 @@
 
 #include "loop/loop_in.h"
 #include "model/message_in.h"
+#include "text/json_in.h"
 
 /* A message that was said to the run, and how. */
 typedef struct phi__heard {

@@ -4,6 +4,12 @@
    name.c has it. What a macro leaves out has no line. */
 #include "features/table_in.h"
 
+#ifdef PHI_NO_ARGUMENT_STREAM
+#define PHI__TABLE_FIELDS(X)
+#else
+#define PHI__TABLE_FIELDS(X) X(fields)
+#endif
+
 #ifdef PHI_NO_CACHE_STATS
 #define PHI__TABLE_CACHING(X)
 #else
@@ -18,6 +24,7 @@
 
 /* clang-format off */
 #define PHI__TABLE(X) \
+    PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X)
 /* clang-format on */

@@ -211,7 +211,7 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
-    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
+    if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
         return phi__attempt_overflow(run, failure);
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&

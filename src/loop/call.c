@@ -455,7 +455,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
-        phi__fields_started(call);
+        (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
         phi__call_begin(call, call->tool->start);
     }
 }

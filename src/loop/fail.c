@@ -58,7 +58,7 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why;
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
-    if (!phi__fields_drop(run)) return PHI__RUN_OVER;
+    if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__pause_end(run);
     phi__attempt_charge(run);

@@ -366,6 +366,18 @@ static phi__state phi__call_broken(phi__run *run) {
     return phi__attempt_failed(run, &failure, status);
 }
 
+/* To features that want to hear what has arrived. False: the agent is gone. */
+static bool phi__call_slice(phi__run *run, bool whole) {
+    phi__moment moment;
+    if (!run->slices) return true;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SLICE;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.whole = whole;
+    return phi__feature_take(&moment) == PHI__RUN_ON;
+}
+
 /* Nothing more will be written. */
 static phi__state phi__call_whole(phi__run *run, int http_status) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
@@ -373,7 +385,7 @@ static phi__state phi__call_whole(phi__run *run, int http_status) {
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     phi__assembly_hide(assembly, &run->attempt.secrets);
     phi__assembly_finish(assembly);
-    if (!phi__fields_tell(run, true)) return PHI__RUN_OVER;
+    if (!phi__call_slice(run, true)) return PHI__RUN_OVER;
     if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
     if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
     failure = assembly->failure;
@@ -500,7 +512,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
             phi__call_collect(run, bytes);
         phi__step_took(rt, bytes.len);
         phi__xfer_took(run->attempt.transfer, bytes.len);
-        if (!phi__fields_tell(run, false) || run->end.cancelled) return false;
+        if (!phi__call_slice(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
 }
@@ -522,7 +534,7 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
     over = phi__provider_poll(run, wait);
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!over) {
-        if (!phi__fields_tell(run, false)) return PHI__RUN_OVER;
+        if (!phi__call_slice(run, false)) return PHI__RUN_OVER;
         if (run->end.cancelled) *wait = false;
         return PHI__RUN_STREAM;
     }

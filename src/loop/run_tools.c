@@ -25,7 +25,8 @@ PHI__FN phi__state phi__run_make_calls(phi__run *run) {
     run->tools.answered = phi__tools_answered(run);
     if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->tools.count; i++)
-        if (!phi__fields_adopt(&run->tools.calls[i])) return PHI__RUN_OVER;
+        if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
+            return PHI__RUN_OVER;
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
@@ -203,7 +204,8 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
-    if (call->result != NULL && !phi__fields_refused(call)) return false;
+    if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
+        return false;
     if (call->result == NULL || (!call->told && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
     return call->after || phi__tools_after(call);

@@ -27,7 +27,6 @@
 #include "loop/error_in.h"
 #include "loop/fail_in.h"
 #include "loop/feature_in.h"
-#include "loop/fields_in.h"
 #include "loop/filter_in.h"
 #include "loop/hook.h"
 #include "loop/input.h"
@@ -45,7 +44,6 @@
 #include "loop/toolset_in.h"
 #include "loop/turns_in.h"
 #include "loop/types_in.h"
-#include "text/json_fields_in.h"
 #include "history/compact.h"
 #include "history/project_in.h"
 #include "persist/persist_in.h"
@@ -177,20 +175,19 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
-    uint32_t repeats;       /* how often this very call was made lately; 0: not counted */
-    bool begun;             /* it counts among those that run */
-    bool asked;             /* the BEFORE_TOOL hook was heard */
-    bool quiet;             /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started;     /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;      /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    uint32_t tries;         /* that have failed, and were started again */
-    bool again;             /* it waits to be started again */
-    bool skipped;           /* for steering: told without arguments, and no hook hears of it */
-    bool updating;          /* inside of an update's hooks */
-    bool starting;          /* inside of its tool's start */
-    phi_message *held;      /* with a tape: its result, in the run's arena, until it is let in */
-    bool resumes;           /* out of a snapshot: its tool is to take it up */
-    phi__told *told_fields; /* in the run; NULL: nothing was told of its arguments */
+    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
+    bool begun;         /* it counts among those that run */
+    bool asked;         /* the BEFORE_TOOL hook was heard */
+    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
+    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    uint32_t tries;     /* that have failed, and were started again */
+    bool again;         /* it waits to be started again */
+    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
+    bool updating;      /* inside of an update's hooks */
+    bool starting;      /* inside of its tool's start */
+    phi_message *held;  /* with a tape: its result, in the run's arena, until it is let in */
+    bool resumes;       /* out of a snapshot: its tool is to take it up */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -244,7 +241,6 @@ struct phi__run {
     phi__compactions compacting;
     phi__hosted hosted;
     phi__attempt attempt;
-    phi__fields fields;
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
     phi__response *response; /* of phi_ask; NULL: nobody holds one */

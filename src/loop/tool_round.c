@@ -39,7 +39,6 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
     for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
         phi__call_dispose(&run->tools.calls[i]);
     run->tools.calls = NULL;
-    phi__fields_free(run);
 }
 
 PHI__FN void phi__round_clear(phi__run *run) {

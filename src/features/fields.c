@@ -1,0 +1,209 @@
+/* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
+
+   For each block of an answer that is a call of a tool with on_field there is a scanner, and whether
+   something was told of it that has come to nothing yet: then the tool hears `dropped`, or `start` follows.
+   What is told here is told between two slices of the answer, never from inside a decoder. */
+#include "features/fields_in.h"
+
+#ifndef PHI_NO_ARGUMENT_STREAM
+
+#include "loop/loop_in.h"
+#include "text/json_fields_in.h"
+
+/* What a tool with on_field has heard of a block of the answer. */
+typedef struct phi__told {
+    const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
+    phi__json_fields scan;
+    uint32_t rewrites; /* of the draft, that the scan knows of */
+    bool told;         /* a value, and neither `dropped` nor `start` since */
+} phi__told;
+
+/* Of a run. */
+typedef struct phi__fields {
+    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    size_t count, cap;
+    size_t from; /* blocks before it were whole and are told */
+} phi__fields;
+
+static phi_str phi__fields_id(const phi__run *run, size_t block) {
+    if (phi__attempt_answer(run) != NULL && phi__attempt_answer(run)->live)
+        return phi__buf_str(&phi__attempt_answer(run)->assembly.drafts[block].id);
+    return run->reply != NULL ? run->reply->content[block].id : phi__str("", 0);
+}
+
+/* True: the agent is still there. */
+static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__told *told,
+                             phi_field *field) {
+    field->agent = phi__agent_handle(run->agent);
+    field->block_index = (uint32_t)(told - f->told);
+    field->tool_call_id = phi__fields_id(run, field->block_index);
+    told->tool->on_field(told->tool->user_data, field);
+    return run->agent->slot != NULL;
+}
+
+/* `dropped`, where something was told. False: the agent is gone. */
+static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__told *told) {
+    phi_field field;
+    if (!told->told) return true;
+    told->told = false;
+    memset(&field, 0, sizeof field);
+    field.dropped = true;
+    field.path = field.value = phi__str("", 0);
+    return phi__fields_call(run, f, told, &field);
+}
+
+/* ---- while the answer comes ---- */
+
+/* The tool that a block calls, if it wants its fields; NULL: none, or its name has not come yet. */
+static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    const phi__draft *draft = &assembly->drafts[block];
+    const phi_tool *tool;
+    if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
+        return NULL;
+    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
+    return tool != NULL && tool->on_field != NULL ? tool : NULL;
+}
+
+/* What is told of a block; NULL: nothing, or there is no memory. */
+static phi__told *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    phi_memory *memory = &run->agent->memory;
+    const phi_tool *tool;
+    phi__told *told;
+    if (block < f->count && f->told[block].tool != NULL) return &f->told[block];
+    tool = phi__fields_tool(run, block);
+    if (tool == NULL) return NULL;
+    if (block >= f->count) {
+        told = (phi__told *)phi__grow(memory, f->told, &f->cap, block + 1, sizeof *told);
+        if (told == NULL) {
+            phi__attempt_lose(run);
+            return NULL;
+        }
+        memset(told + f->count, 0, (block + 1 - f->count) * sizeof *told);
+        f->told = told;
+        f->count = block + 1;
+    }
+    told = &f->told[block];
+    told->tool = tool;
+    told->rewrites = assembly->drafts[block].rewrites;
+    phi__json_fields_init(&told->scan, memory);
+    return told;
+}
+
+/* What has arrived of one block. False: the agent is gone. */
+static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__told *told, size_t block) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    phi_field field;
+    if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
+        told->rewrites = assembly->drafts[block].rewrites;
+        phi__json_fields_free(&told->scan);
+        if (!phi__fields_take_back(run, f, told)) return false;
+    }
+    memset(&field, 0, sizeof field);
+    while (!run->end.cancelled) {
+        phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
+        int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
+        if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
+        if (got <= 0) return true;
+        told->told = true;
+        if (!phi__fields_call(run, f, told, &field)) return false;
+    }
+    return true;
+}
+
+/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
+   False, here and below: the agent is gone. */
+static bool phi__fields_tell(phi__run *run, phi__fields *f, bool whole) {
+    const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
+    size_t i;
+    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
+    if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
+        return true;
+    for (i = whole ? 0 : f->from; i < assembly->count; i++) {
+        phi__told *told = phi__fields_of(run, f, i);
+        if (told != NULL && !phi__fields_block(run, f, told, i)) return false;
+        if (phi__attempt_lost(run) || run->end.cancelled) return true;
+        if (i == f->from && !assembly->drafts[i].open) f->from++;
+    }
+    return true;
+}
+
+/* ---- and what becomes of it ---- */
+
+static void phi__fields_free(phi__run *run, phi__fields *f) {
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (f->told[i].tool != NULL) phi__json_fields_free(&f->told[i].scan);
+    phi__free(&run->agent->memory, f->told, f->cap * sizeof *f->told);
+    f->told = NULL;
+    f->count = f->cap = f->from = 0;
+}
+
+static bool phi__fields_drop(phi__run *run, phi__fields *f) {
+    size_t i;
+    for (i = 0; i < f->count; i++)
+        if (!phi__fields_take_back(run, f, &f->told[i])) return false;
+    phi__fields_free(run, f);
+    return true;
+}
+
+/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another process. */
+static phi__told *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
+    size_t block;
+    if (f->count == 0) return NULL;
+    block = (size_t)(call->block - call->run->reply->content);
+    return block < f->count && f->told[block].tool != NULL ? &f->told[block] : NULL;
+}
+
+/* The answer is whole, and this is one of its calls. */
+static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
+    phi__told *told = phi__fields_of_call(f, call);
+    if (told == NULL) return true;
+    phi__json_fields_free(&told->scan);
+    return told->tool == call->tool || phi__fields_take_back(call->run, f, told);
+}
+
+static void phi__fields_started(const phi__fields *f, const phi__toolcall *call) {
+    phi__told *told = phi__fields_of_call(f, call);
+    if (told != NULL) told->told = false;
+}
+
+/* It has a result; if it never was started, what was told of it is taken back. */
+static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
+    phi__told *told = phi__fields_of_call(f, call);
+    return told == NULL || phi__fields_take_back(call->run, f, told);
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__fields_take(phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__fields *f = (phi__fields *)moment->run_state;
+    bool there = true;
+    switch (moment->point) {
+    case PHI__POINT_REQUEST:
+        if (phi__agent_has_tools(run->agent)->has_fields) run->slices = true;
+        break;
+    case PHI__POINT_SLICE: there = phi__fields_tell(run, f, moment->whole); break;
+    case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;
+    case PHI__POINT_CALL_MADE: there = phi__fields_adopt(f, moment->call); break;
+    case PHI__POINT_CALL_STARTS: phi__fields_started(f, moment->call); break;
+    case PHI__POINT_CALL_ENDED: there = phi__fields_refused(f, moment->call); break;
+    case PHI__POINT_TURN_ENDS:
+    case PHI__POINT_RUN_FREED: phi__fields_free(run, f); break;
+    default: break;
+    }
+    return there ? PHI__RUN_ON : PHI__RUN_OVER;
+}
+
+PHI__FN const phi__feature *phi__fields_feature(void) {
+    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_SLICE |
+                                             PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
+                                             PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED |
+                                             PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED,
+                                         sizeof(phi__fields), 0, phi__fields_take};
+    return &feature;
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* fields_in.h - values of arguments as they arrive, told to the tools that want them. */
+#ifndef PHI_FEATURES_FIELDS_IN_H
+#define PHI_FEATURES_FIELDS_IN_H
+
+#include "loop/feature_in.h"
+
+PHI__FN const phi__feature *phi__fields_feature(void);
+
+#endif
