@@ -39161,11 +39161,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa00ca437
+#if PHI__IMP_LOOP != 0x44a1b547
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa00ca437
+#define PHI__IMP_LOOP 0x44a1b547
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40270,17 +40270,6 @@ struct phi__toolcall {
     uint32_t poll_round; /* in which its step was called last */
 };
 
-/* ---- wishes of tools about what the model sees ---- */
-
-typedef struct phi__wishes {
-    uint64_t prune_tokens; /* 0: none */
-    phi__buf memo;
-    bool reverts;
-    phi_revert_category category;
-    uint64_t step;
-    phi__buf summary;
-} phi__wishes;
-
 /* ---- runs ---- */
 
 struct phi__run {
@@ -40321,7 +40310,6 @@ struct phi__run {
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
-    phi__wishes wishes;      /* what its tools want done when the turn is over */
 };
 
 /* ---- responses ---- */
@@ -40820,13 +40808,6 @@ PHI__FN void phi__bare_over(phi__agent *agent);
 PHI__FN void phi__bare_drop(phi__agent *agent);
 PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
 
-/* wishes.c */
-/* Does what the tools of the turn wished for. False: no memory. */
-PHI__FN bool phi__wishes_do(phi__run *run);
-PHI__FN void phi__wishes_free(phi__run *run); /* forgets them; nothing is harmless */
-/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
-PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result);
-
 /* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
 PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
@@ -40860,10 +40841,6 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 #ifndef PHI_LOOP_FREEZE_IN_H
 #define PHI_LOOP_FREEZE_IN_H
 
-
-/* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
-PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
 
 /* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where
    the run is there already. PHI_PARSE, PHI_NO_MEMORY. */
@@ -44393,6 +44370,17 @@ static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
 }
 
+static void phi__freeze_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RUN_SAVE;
+    moment.agent = run->agent;
+    moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__records_str(out, "loop_id", run->loop_id);
     phi__freeze_put(out, PHI__FREEZE_RUN, run);
@@ -44410,7 +44398,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__freeze_inputs(out, &run->poll.pending, scratch);
     phi__freeze_prompts(out, run, scratch);
     phi__freeze_doom(out, run);
-    phi__wishes_freeze(out, run);
+    phi__freeze_features(out, run, scratch);
     phi__freeze_failure(out, run);
     phi__freeze_reply(out, run);
     phi__freeze_calls(out, run, scratch);
@@ -46882,8 +46870,6 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__filter_init(run);
     phi__pause_init(run);
-    phi__buf_init(&run->wishes.memo, &agent->memory);
-    phi__buf_init(&run->wishes.summary, &agent->memory);
     if (phi__run_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
@@ -46899,7 +46885,6 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
-    phi__wishes_free(run);
     phi__round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
@@ -47267,6 +47252,17 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     return phi__run_note(call->run, &entry);
 }
 
+/* A result as features want it to enter the log. NULL: no memory. */
+static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RESULT;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.message = result;
+    return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
+}
+
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
@@ -47274,7 +47270,7 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->tools.told++;
         phi__call_dispose(call);
-        result = phi__wishes_name(run, result);
+        result = phi__tools_entering(run, result);
         if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__step_spent(run->agent->rt)) break;
@@ -48407,6 +48403,17 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 
 /* ---- the run ---- */
 
+static phi_status phi__thaw_features(phi__run *run, const phi_json *node) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RUN_LOAD;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.json = node;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
 static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
@@ -48428,7 +48435,7 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
         status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__thaw_doom(run, node);
-    if (status == PHI_OK) status = phi__wishes_thaw(run, node);
+    if (status == PHI_OK) status = phi__thaw_features(run, node);
     if (status == PHI_OK) status = phi__thaw_failure(run, phi_json_get(node, "failure"));
     if (status == PHI_OK) status = phi__thaw_reply(run, node);
     return status == PHI_OK ? phi__thaw_calls(run, node) : status;
@@ -48907,8 +48914,8 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON && phi__wishes_do(run) &&
-           phi__turn_usage(run, &entry);
+    room =
+        phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON && phi__turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);
@@ -49173,287 +49180,6 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
     if (call != NULL && handle.rt->tape != NULL)
         handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, true);
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
-}
-
-/* ---- src/loop/wishes.c ---- */
-
-/* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
-
-   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
-   revert comes first, so that a prune does not count what is gone. */
-
-#include <stdio.h>
-
-static phi__run *phi__wishes_run(phi_call call) {
-    phi__slot *slot =
-        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
-    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
-}
-
-PHI__FN void phi__wishes_free(phi__run *run) {
-    phi__buf_free(&run->wishes.memo);
-    phi__buf_free(&run->wishes.summary);
-    run->wishes.prune_tokens = 0;
-    run->wishes.reverts = false;
-}
-
-/* The entry that began the turn. */
-static uint64_t phi__wishes_turn(const phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    size_t i = thread->log.held;
-    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    return i > 0 ? thread->log.entries[i - 1]->seq : 0;
-}
-
-static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
-    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                            run->turn.index, NULL, NULL, 0);
-    *done = status == PHI_OK;
-    return status != PHI_NO_MEMORY;
-}
-
-/* ---- prunes ---- */
-
-static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
-    int64_t *times = (int64_t *)phi_arena_alloc(
-        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
-    phi_event event;
-    if (kept == NULL || times == NULL) return false;
-    *kept = *pruned;
-    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
-    kept->timestamps = times;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_PRUNED;
-    event.pruned = kept;
-    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
-           phi__emit(run->agent, &event, NULL, 0);
-}
-
-static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
-    const phi_thread *thread = run->agent->thread;
-    const phi_view_item *items;
-    phi_rewrite rewrite;
-    phi_pruned pruned;
-    phi_prune prune;
-    size_t count;
-    bool done;
-    memset(&prune, 0, sizeof prune);
-    prune.tokens = run->wishes.prune_tokens;
-    prune.memo = phi__buf_str(&run->wishes.memo);
-    prune.from_seq = phi_thread_prunable_from(thread);
-    prune.end_seq = phi__wishes_turn(run);
-    if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
-                       &pruned) != PHI_OK)
-        return false;
-    if (rewrite.span_count == 0) return true;
-    if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
-    return !done || phi__wishes_tell_pruned(run, &pruned);
-}
-
-/* ---- reverts ---- */
-
-static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
-    phi_str *names = (phi_str *)phi_arena_alloc(
-        arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
-    phi_event event;
-    size_t i;
-    if (kept == NULL || names == NULL) return false;
-    *kept = *reverted; /* its category is static */
-    for (i = 0; i < reverted->abandoned_count; i++)
-        if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
-    kept->abandoned = names;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_REVERTED;
-    event.reverted = kept;
-    return phi__arena_str(arena, reverted->target, &kept->target) &&
-           phi__arena_str(arena, reverted->summary, &kept->summary) &&
-           phi__arena_str(arena, reverted->reason, &kept->reason) &&
-           phi__emit(run->agent, &event, NULL, 0);
-}
-
-static phi_revert phi__wishes_revert_of(const phi__run *run) {
-    phi_revert revert;
-    memset(&revert, 0, sizeof revert);
-    revert.category = run->wishes.category;
-    revert.step = run->wishes.step;
-    revert.summary = phi__buf_str(&run->wishes.summary);
-    revert.end_seq = phi__wishes_turn(run);
-    return revert;
-}
-
-static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
-    const phi_thread *thread = run->agent->thread;
-    phi_revert revert = phi__wishes_revert_of(run);
-    phi_reverted reverted;
-    phi_rewrite rewrite;
-    bool done;
-    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
-    if (rewrite.span_count > 0) {
-        if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
-        if (!done) { /* a history that the host made, with results far from their calls */
-            reverted.applied = false;
-            reverted.abandoned_count = 0;
-            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
-        }
-    }
-    return phi__wishes_tell_reverted(run, &reverted);
-}
-
-/* One that another has taken the place of. */
-static bool phi__wishes_replaced(phi__run *run) {
-    phi_reverted reverted;
-    char target[PHI__STEP_BYTES];
-    memset(&reverted, 0, sizeof reverted);
-    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)run->wishes.step);
-    reverted.category = phi_str_of(phi_revert_category_text(run->wishes.category));
-    reverted.target = phi_str_of(target);
-    reverted.summary = phi__buf_str(&run->wishes.summary);
-    reverted.reason = PHI__LIT("a later one of the same turn took its place");
-    return phi__wishes_tell_reverted(run, &reverted);
-}
-
-/* ---- at the end of a turn ---- */
-
-PHI__FN bool phi__wishes_do(phi__run *run) {
-    phi_arena scratch;
-    bool good = true;
-    if (run->wishes.prune_tokens == 0 && !run->wishes.reverts) return true;
-    phi_arena_init(&scratch, &run->agent->memory, 0);
-    if (run->wishes.reverts) good = phi__wishes_revert(run, &scratch);
-    if (good && run->wishes.prune_tokens > 0) good = phi__wishes_prune(run, &scratch);
-    phi_arena_free(&scratch);
-    phi__wishes_free(run);
-    return good;
-}
-
-PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    char label[PHI__STEP_BYTES];
-    phi_message *named;
-    phi_content *content;
-    size_t n = result->content_count;
-    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
-    (void)phi__step_label(run->agent->thread->log.count, label);
-    named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
-    content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
-    if (named == NULL || content == NULL) return NULL;
-    *named = *result;
-    if (n > 0) memcpy(content, result->content, n * sizeof *content);
-    content[n].kind = PHI_CONTENT_TEXT;
-    if (!phi__arena_str(arena, phi_str_of(label), &content[n].text)) return NULL;
-    named->content = content;
-    named->content_count = n + 1;
-    return named;
-}
-
-/* ---- snapshots ---- */
-
-static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, phi__buf_str(text));
-}
-
-PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run) {
-    const phi__wishes *wishes = &run->wishes;
-    if (wishes->prune_tokens > 0) {
-        phi__json_put_key(out, PHI__LIT("prune"));
-        phi__json_put_u64(out, wishes->prune_tokens);
-        phi__wishes_put(out, "prune_memo", &wishes->memo);
-    }
-    if (!wishes->reverts) return;
-    phi__json_put_key(out, PHI__LIT("revert"));
-    phi__json_put_u64(out, (uint64_t)wishes->category);
-    phi__json_put_key(out, PHI__LIT("revert_step"));
-    phi__json_put_u64(out, wishes->step);
-    phi__wishes_put(out, "revert_summary", &wishes->summary);
-}
-
-PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node) {
-    phi__wishes *wishes = &run->wishes;
-    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
-    if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
-    wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
-    phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
-    wishes->reverts = category > 0;
-    wishes->category = (phi_revert_category)category;
-    wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
-    phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
-    return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
-    phi__run *run = phi__wishes_run(call);
-    phi__wishes *wishes;
-    size_t before;
-    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
-    if (run == NULL) return PHI_STALE;
-    wishes = &run->wishes;
-    before = wishes->memo.len;
-    if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
-    phi__buf_add_str(&wishes->memo, memo);
-    if (wishes->memo.failed) {
-        wishes->memo.failed = false;
-        wishes->memo.len = before;
-        return PHI_NO_MEMORY;
-    }
-    wishes->prune_tokens =
-        tokens > UINT64_MAX - wishes->prune_tokens ? UINT64_MAX : wishes->prune_tokens + tokens;
-    return PHI_OK;
-}
-
-/* Whether it can be done as things stand; else it is told. */
-static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char *words,
-                                  size_t words_size) {
-    phi_status status;
-    phi_reverted reverted;
-    phi_rewrite rewrite;
-    phi_arena scratch;
-    phi_arena_init(&scratch, &run->agent->memory, 0);
-    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
-    if (status == PHI_OK && !reverted.applied) {
-        if (words != NULL && words_size > 0)
-            (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
-        status = phi__wishes_tell_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
-    }
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size) {
-    phi__run *run = phi__wishes_run(call);
-    phi_revert revert;
-    phi_status status;
-    phi__buf copy;
-    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (run == NULL) return PHI_STALE;
-    memset(&revert, 0, sizeof revert);
-    revert.category = category;
-    revert.step = step;
-    revert.summary = summary;
-    revert.end_seq = phi__wishes_turn(run);
-    status = phi__wishes_try(run, &revert, words, words_size);
-    if (status != PHI_OK) return status;
-    phi__buf_init(&copy, &run->agent->memory);
-    phi__buf_add_str(&copy, summary);
-    if (copy.failed || (run->wishes.reverts && !phi__wishes_replaced(run))) {
-        phi__buf_free(&copy);
-        return PHI_NO_MEMORY;
-    }
-    phi__buf_free(&run->wishes.summary);
-    run->wishes.summary = copy;
-    run->wishes.category = category;
-    run->wishes.step = step;
-    run->wishes.reverts = true;
-    return PHI_OK;
 }
 
 /* ---- src/loop/xfer.c ---- */
@@ -49784,11 +49510,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x0f6a2019
+#if PHI__IMP_FEATURES != 0xc9cf1ff8
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x0f6a2019
+#define PHI__IMP_FEATURES 0xc9cf1ff8
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49833,6 +49559,17 @@ PHI__FN const phi__feature *phi__fields_feature(void);
 
 /* In the order in which they are called; ends with NULL. */
 PHI__FN const phi__feature_fn *phi__features_table(void);
+
+#endif
+
+/* ---- src/features/wishes_in.h ---- */
+
+/* wishes_in.h - what tools want done to what the model sees: done when their turn is over. */
+#ifndef PHI_FEATURES_WISHES_IN_H
+#define PHI_FEATURES_WISHES_IN_H
+
+
+PHI__FN const phi__feature *phi__wishes_feature(void);
 
 #endif
 
@@ -50477,11 +50214,18 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 #define PHI__TABLE_CAPTURE(X) X(capture)
 #endif
 
+#ifdef PHI_NO_CONTEXT_EDITS
+#define PHI__TABLE_WISHES(X)
+#else
+#define PHI__TABLE_WISHES(X) X(wishes)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
-    PHI__TABLE_CAPTURE(X)
+    PHI__TABLE_CAPTURE(X) \
+    PHI__TABLE_WISHES(X)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
@@ -50496,9 +50240,367 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #undef PHI__TABLE_FIELDS
 #undef PHI__TABLE_CACHING
 #undef PHI__TABLE_CAPTURE
+#undef PHI__TABLE_WISHES
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
 #undef PHI__TABLE_LINE
+
+/* ---- src/features/wishes.c ---- */
+
+/* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
+
+   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
+   revert comes first, so that a prune does not count what is gone. */
+
+#ifndef PHI_NO_CONTEXT_EDITS
+
+
+#include <stdio.h>
+
+/* Of a run. */
+typedef struct phi__wishes {
+    uint64_t prune_tokens; /* 0: none */
+    phi__buf memo;
+    bool reverts;
+    phi_revert_category category;
+    uint64_t step;
+    phi__buf summary;
+} phi__wishes;
+
+static phi__run *phi__wishes_run(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
+}
+
+/* Its buffers take the agent's memory. */
+static void phi__wishes_begin(phi__run *run, phi__wishes *wishes) {
+    if (wishes->memo.memory != NULL) return;
+    phi__buf_init(&wishes->memo, &run->agent->memory);
+    phi__buf_init(&wishes->summary, &run->agent->memory);
+}
+
+static phi__wishes *phi__wishes_of(phi__run *run) {
+    phi__wishes *wishes = (phi__wishes *)phi__feature_run_state(run, phi__wishes_feature);
+    phi__wishes_begin(run, wishes);
+    return wishes;
+}
+
+static void phi__wishes_free(phi__wishes *wishes) {
+    if (wishes->memo.memory == NULL) return;
+    phi__buf_free(&wishes->memo);
+    phi__buf_free(&wishes->summary);
+    wishes->prune_tokens = 0;
+    wishes->reverts = false;
+}
+
+/* The entry that began the turn. */
+static uint64_t phi__wishes_turn(const phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    size_t i = thread->log.held;
+    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    return i > 0 ? thread->log.entries[i - 1]->seq : 0;
+}
+
+static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
+    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
+                                            run->turn.index, NULL, NULL, 0);
+    *done = status == PHI_OK;
+    return status != PHI_NO_MEMORY;
+}
+
+/* ---- prunes ---- */
+
+static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
+    int64_t *times = (int64_t *)phi_arena_alloc(
+        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
+    phi_event event;
+    if (kept == NULL || times == NULL) return false;
+    *kept = *pruned;
+    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
+    kept->timestamps = times;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PRUNED;
+    event.pruned = kept;
+    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static bool phi__wishes_prune(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
+    const phi_thread *thread = run->agent->thread;
+    const phi_view_item *items;
+    phi_rewrite rewrite;
+    phi_pruned pruned;
+    phi_prune prune;
+    size_t count;
+    bool done;
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = wishes->prune_tokens;
+    prune.memo = phi__buf_str(&wishes->memo);
+    prune.from_seq = phi_thread_prunable_from(thread);
+    prune.end_seq = phi__wishes_turn(run);
+    if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
+        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
+                       &pruned) != PHI_OK)
+        return false;
+    if (rewrite.span_count == 0) return true;
+    if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+    return !done || phi__wishes_tell_pruned(run, &pruned);
+}
+
+/* ---- reverts ---- */
+
+static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
+    phi_str *names = (phi_str *)phi_arena_alloc(
+        arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
+    phi_event event;
+    size_t i;
+    if (kept == NULL || names == NULL) return false;
+    *kept = *reverted; /* its category is static */
+    for (i = 0; i < reverted->abandoned_count; i++)
+        if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
+    kept->abandoned = names;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REVERTED;
+    event.reverted = kept;
+    return phi__arena_str(arena, reverted->target, &kept->target) &&
+           phi__arena_str(arena, reverted->summary, &kept->summary) &&
+           phi__arena_str(arena, reverted->reason, &kept->reason) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static phi_revert phi__wishes_revert_of(const phi__run *run, const phi__wishes *wishes) {
+    phi_revert revert;
+    memset(&revert, 0, sizeof revert);
+    revert.category = wishes->category;
+    revert.step = wishes->step;
+    revert.summary = phi__buf_str(&wishes->summary);
+    revert.end_seq = phi__wishes_turn(run);
+    return revert;
+}
+
+static bool phi__wishes_revert(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
+    const phi_thread *thread = run->agent->thread;
+    phi_revert revert = phi__wishes_revert_of(run, wishes);
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    bool done;
+    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
+    if (rewrite.span_count > 0) {
+        if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+        if (!done) { /* a history that the host made, with results far from their calls */
+            reverted.applied = false;
+            reverted.abandoned_count = 0;
+            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
+        }
+    }
+    return phi__wishes_tell_reverted(run, &reverted);
+}
+
+/* One that another has taken the place of. */
+static bool phi__wishes_replaced(phi__run *run, const phi__wishes *wishes) {
+    phi_reverted reverted;
+    char target[PHI__STEP_BYTES];
+    memset(&reverted, 0, sizeof reverted);
+    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)wishes->step);
+    reverted.category = phi_str_of(phi_revert_category_text(wishes->category));
+    reverted.target = phi_str_of(target);
+    reverted.summary = phi__buf_str(&wishes->summary);
+    reverted.reason = PHI__LIT("a later one of the same turn took its place");
+    return phi__wishes_tell_reverted(run, &reverted);
+}
+
+/* ---- at the end of a turn ---- */
+
+static bool phi__wishes_do(phi__run *run, phi__wishes *wishes) {
+    phi_arena scratch;
+    bool good = true;
+    if (wishes->prune_tokens == 0 && !wishes->reverts) return true;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    if (wishes->reverts) good = phi__wishes_revert(run, wishes, &scratch);
+    if (good && wishes->prune_tokens > 0) good = phi__wishes_prune(run, wishes, &scratch);
+    phi_arena_free(&scratch);
+    phi__wishes_free(wishes);
+    return good;
+}
+
+/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
+static const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    char label[PHI__STEP_BYTES];
+    phi_message *named;
+    phi_content *content;
+    size_t n = result->content_count;
+    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
+    (void)phi__step_label(run->agent->thread->log.count, label);
+    named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
+    content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (named == NULL || content == NULL) return NULL;
+    *named = *result;
+    if (n > 0) memcpy(content, result->content, n * sizeof *content);
+    content[n].kind = PHI_CONTENT_TEXT;
+    if (!phi__arena_str(arena, phi_str_of(label), &content[n].text)) return NULL;
+    named->content = content;
+    named->content_count = n + 1;
+    return named;
+}
+
+/* ---- snapshots ---- */
+
+static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, phi__buf_str(text));
+}
+
+static void phi__wishes_save(phi__buf *out, const phi__wishes *wishes) {
+    if (wishes->prune_tokens > 0) {
+        phi__json_put_key(out, PHI__LIT("prune"));
+        phi__json_put_u64(out, wishes->prune_tokens);
+        phi__wishes_put(out, "prune_memo", &wishes->memo);
+    }
+    if (!wishes->reverts) return;
+    phi__json_put_key(out, PHI__LIT("revert"));
+    phi__json_put_u64(out, (uint64_t)wishes->category);
+    phi__json_put_key(out, PHI__LIT("revert_step"));
+    phi__json_put_u64(out, wishes->step);
+    phi__wishes_put(out, "revert_summary", &wishes->summary);
+}
+
+static phi_status phi__wishes_load(phi__run *run, phi__wishes *wishes, const phi_json *node) {
+    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
+    if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
+    phi__wishes_begin(run, wishes);
+    wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
+    phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
+    wishes->reverts = category > 0;
+    wishes->category = (phi_revert_category)category;
+    wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
+    phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
+    return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__wishes_take(phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__wishes *wishes = (phi__wishes *)moment->run_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_RESULT:
+        moment->message = phi__wishes_name(run, moment->message);
+        done = moment->message != NULL;
+        break;
+    case PHI__POINT_TURN_ENDS: done = phi__wishes_do(run, wishes); break;
+    case PHI__POINT_RUN_FREED: phi__wishes_free(wishes); break;
+    case PHI__POINT_RUN_SAVE: phi__wishes_save(moment->out, wishes); break;
+    case PHI__POINT_RUN_LOAD: moment->status = phi__wishes_load(run, wishes, moment->json); break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__wishes_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
+                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                                             PHI__POINT_RUN_LOAD,
+                                         sizeof(phi__wishes), 0, phi__wishes_take};
+    return &feature;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    phi__run *run = phi__wishes_run(call);
+    phi__wishes *wishes;
+    size_t before;
+    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
+    if (run == NULL) return PHI_STALE;
+    wishes = phi__wishes_of(run);
+    before = wishes->memo.len;
+    if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
+    phi__buf_add_str(&wishes->memo, memo);
+    if (wishes->memo.failed) {
+        wishes->memo.failed = false;
+        wishes->memo.len = before;
+        return PHI_NO_MEMORY;
+    }
+    wishes->prune_tokens =
+        tokens > UINT64_MAX - wishes->prune_tokens ? UINT64_MAX : wishes->prune_tokens + tokens;
+    return PHI_OK;
+}
+
+/* Whether it can be done as things stand; else it is told. */
+static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char *words,
+                                  size_t words_size) {
+    phi_status status;
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    phi_arena scratch;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
+    if (status == PHI_OK && !reverted.applied) {
+        if (words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
+        status = phi__wishes_tell_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    phi__run *run = phi__wishes_run(call);
+    phi__wishes *wishes;
+    phi_revert revert;
+    phi_status status;
+    phi__buf copy;
+    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (run == NULL) return PHI_STALE;
+    memset(&revert, 0, sizeof revert);
+    revert.category = category;
+    revert.step = step;
+    revert.summary = summary;
+    revert.end_seq = phi__wishes_turn(run);
+    status = phi__wishes_try(run, &revert, words, words_size);
+    if (status != PHI_OK) return status;
+    wishes = phi__wishes_of(run);
+    phi__buf_init(&copy, &run->agent->memory);
+    phi__buf_add_str(&copy, summary);
+    if (copy.failed || (wishes->reverts && !phi__wishes_replaced(run, wishes))) {
+        phi__buf_free(&copy);
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_free(&wishes->summary);
+    wishes->summary = copy;
+    wishes->category = category;
+    wishes->step = step;
+    wishes->reverts = true;
+    return PHI_OK;
+}
+
+#else
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    (void)tokens;
+    (void)memo;
+    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    (void)category;
+    (void)step;
+    (void)summary;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+}
+
+#endif
 
 #endif /* PHI__IMP_FEATURES */
 

@@ -22,11 +22,18 @@
 #define PHI__TABLE_CAPTURE(X) X(capture)
 #endif
 
+#ifdef PHI_NO_CONTEXT_EDITS
+#define PHI__TABLE_WISHES(X)
+#else
+#define PHI__TABLE_WISHES(X) X(wishes)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
-    PHI__TABLE_CAPTURE(X)
+    PHI__TABLE_CAPTURE(X) \
+    PHI__TABLE_WISHES(X)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);

@@ -182,6 +182,17 @@ static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
 }
 
+static void phi__freeze_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RUN_SAVE;
+    moment.agent = run->agent;
+    moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
 static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__records_str(out, "loop_id", run->loop_id);
     phi__freeze_put(out, PHI__FREEZE_RUN, run);
@@ -199,7 +210,7 @@ static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *s
     phi__freeze_inputs(out, &run->poll.pending, scratch);
     phi__freeze_prompts(out, run, scratch);
     phi__freeze_doom(out, run);
-    phi__wishes_freeze(out, run);
+    phi__freeze_features(out, run, scratch);
     phi__freeze_failure(out, run);
     phi__freeze_reply(out, run);
     phi__freeze_calls(out, run, scratch);

@@ -5,10 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-/* What tools wish for, as members of the run's object; and back. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run);
-PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node);
-
 /* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where
    the run is there already. PHI_PARSE, PHI_NO_MEMORY. */
 PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);

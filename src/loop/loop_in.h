@@ -240,13 +240,6 @@ PHI__FN void phi__bare_over(phi__agent *agent);
 PHI__FN void phi__bare_drop(phi__agent *agent);
 PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
 
-/* wishes.c */
-/* Does what the tools of the turn wished for. False: no memory. */
-PHI__FN bool phi__wishes_do(phi__run *run);
-PHI__FN void phi__wishes_free(phi__run *run); /* forgets them; nothing is harmless */
-/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
-PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result);
-
 /* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
 PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);

@@ -33,8 +33,6 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__filter_init(run);
     phi__pause_init(run);
-    phi__buf_init(&run->wishes.memo, &agent->memory);
-    phi__buf_init(&run->wishes.summary, &agent->memory);
     if (phi__run_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
@@ -50,7 +48,6 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
-    phi__wishes_free(run);
     phi__round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);

@@ -234,6 +234,17 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     return phi__run_note(call->run, &entry);
 }
 
+/* A result as features want it to enter the log. NULL: no memory. */
+static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RESULT;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.message = result;
+    return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
+}
+
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
@@ -241,7 +252,7 @@ static bool phi__tools_log(phi__run *run) {
         const phi_message *result = call->result;
         run->tools.told++;
         phi__call_dispose(call);
-        result = phi__wishes_name(run, result);
+        result = phi__tools_entering(run, result);
         if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__step_spent(run->agent->rt)) break;

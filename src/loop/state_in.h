@@ -193,17 +193,6 @@ struct phi__toolcall {
     uint32_t poll_round; /* in which its step was called last */
 };
 
-/* ---- wishes of tools about what the model sees ---- */
-
-typedef struct phi__wishes {
-    uint64_t prune_tokens; /* 0: none */
-    phi__buf memo;
-    bool reverts;
-    phi_revert_category category;
-    uint64_t step;
-    phi__buf summary;
-} phi__wishes;
-
 /* ---- runs ---- */
 
 struct phi__run {
@@ -244,7 +233,6 @@ struct phi__run {
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
     phi__response *response; /* of phi_ask; NULL: nobody holds one */
-    phi__wishes wishes;      /* what its tools want done when the turn is over */
 };
 
 /* ---- responses ---- */

@@ -257,6 +257,17 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 
 /* ---- the run ---- */
 
+static phi_status phi__thaw_features(phi__run *run, const phi_json *node) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RUN_LOAD;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.json = node;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
 static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
@@ -278,7 +289,7 @@ static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
         status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
     if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
     if (status == PHI_OK) status = phi__thaw_doom(run, node);
-    if (status == PHI_OK) status = phi__wishes_thaw(run, node);
+    if (status == PHI_OK) status = phi__thaw_features(run, node);
     if (status == PHI_OK) status = phi__thaw_failure(run, phi_json_get(node, "failure"));
     if (status == PHI_OK) status = phi__thaw_reply(run, node);
     return status == PHI_OK ? phi__thaw_calls(run, node) : status;

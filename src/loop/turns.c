@@ -275,8 +275,8 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON && phi__wishes_do(run) &&
-           phi__turn_usage(run, &entry);
+    room =
+        phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON && phi__turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__run_note(run, &entry) && room;
     (void)phi__stored_run(run);

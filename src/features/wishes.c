@@ -2,11 +2,27 @@
 
    Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
    revert comes first, so that a prune does not count what is gone. */
-#include "loop/freeze_in.h"
+#include "features/wishes_in.h"
+#include "loop/tool.h"
+
+#ifndef PHI_NO_CONTEXT_EDITS
+
+#include "loop/loop_in.h"
+#include "text/json_in.h"
 #include "history/prune.h"
 #include "history/step_in.h"
 
 #include <stdio.h>
+
+/* Of a run. */
+typedef struct phi__wishes {
+    uint64_t prune_tokens; /* 0: none */
+    phi__buf memo;
+    bool reverts;
+    phi_revert_category category;
+    uint64_t step;
+    phi__buf summary;
+} phi__wishes;
 
 static phi__run *phi__wishes_run(phi_call call) {
     phi__slot *slot =
@@ -14,11 +30,25 @@ static phi__run *phi__wishes_run(phi_call call) {
     return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
 }
 
-PHI__FN void phi__wishes_free(phi__run *run) {
-    phi__buf_free(&run->wishes.memo);
-    phi__buf_free(&run->wishes.summary);
-    run->wishes.prune_tokens = 0;
-    run->wishes.reverts = false;
+/* Its buffers take the agent's memory. */
+static void phi__wishes_begin(phi__run *run, phi__wishes *wishes) {
+    if (wishes->memo.memory != NULL) return;
+    phi__buf_init(&wishes->memo, &run->agent->memory);
+    phi__buf_init(&wishes->summary, &run->agent->memory);
+}
+
+static phi__wishes *phi__wishes_of(phi__run *run) {
+    phi__wishes *wishes = (phi__wishes *)phi__feature_run_state(run, phi__wishes_feature);
+    phi__wishes_begin(run, wishes);
+    return wishes;
+}
+
+static void phi__wishes_free(phi__wishes *wishes) {
+    if (wishes->memo.memory == NULL) return;
+    phi__buf_free(&wishes->memo);
+    phi__buf_free(&wishes->summary);
+    wishes->prune_tokens = 0;
+    wishes->reverts = false;
 }
 
 /* The entry that began the turn. */
@@ -55,7 +85,7 @@ static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
            phi__emit(run->agent, &event, NULL, 0);
 }
 
-static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
+static bool phi__wishes_prune(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
     const phi_thread *thread = run->agent->thread;
     const phi_view_item *items;
     phi_rewrite rewrite;
@@ -64,8 +94,8 @@ static bool phi__wishes_prune(phi__run *run, phi_arena *scratch) {
     size_t count;
     bool done;
     memset(&prune, 0, sizeof prune);
-    prune.tokens = run->wishes.prune_tokens;
-    prune.memo = phi__buf_str(&run->wishes.memo);
+    prune.tokens = wishes->prune_tokens;
+    prune.memo = phi__buf_str(&wishes->memo);
     prune.from_seq = phi_thread_prunable_from(thread);
     prune.end_seq = phi__wishes_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
@@ -100,19 +130,19 @@ static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverte
            phi__emit(run->agent, &event, NULL, 0);
 }
 
-static phi_revert phi__wishes_revert_of(const phi__run *run) {
+static phi_revert phi__wishes_revert_of(const phi__run *run, const phi__wishes *wishes) {
     phi_revert revert;
     memset(&revert, 0, sizeof revert);
-    revert.category = run->wishes.category;
-    revert.step = run->wishes.step;
-    revert.summary = phi__buf_str(&run->wishes.summary);
+    revert.category = wishes->category;
+    revert.step = wishes->step;
+    revert.summary = phi__buf_str(&wishes->summary);
     revert.end_seq = phi__wishes_turn(run);
     return revert;
 }
 
-static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
+static bool phi__wishes_revert(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
     const phi_thread *thread = run->agent->thread;
-    phi_revert revert = phi__wishes_revert_of(run);
+    phi_revert revert = phi__wishes_revert_of(run, wishes);
     phi_reverted reverted;
     phi_rewrite rewrite;
     bool done;
@@ -129,33 +159,34 @@ static bool phi__wishes_revert(phi__run *run, phi_arena *scratch) {
 }
 
 /* One that another has taken the place of. */
-static bool phi__wishes_replaced(phi__run *run) {
+static bool phi__wishes_replaced(phi__run *run, const phi__wishes *wishes) {
     phi_reverted reverted;
     char target[PHI__STEP_BYTES];
     memset(&reverted, 0, sizeof reverted);
-    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)run->wishes.step);
-    reverted.category = phi_str_of(phi_revert_category_text(run->wishes.category));
+    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)wishes->step);
+    reverted.category = phi_str_of(phi_revert_category_text(wishes->category));
     reverted.target = phi_str_of(target);
-    reverted.summary = phi__buf_str(&run->wishes.summary);
+    reverted.summary = phi__buf_str(&wishes->summary);
     reverted.reason = PHI__LIT("a later one of the same turn took its place");
     return phi__wishes_tell_reverted(run, &reverted);
 }
 
 /* ---- at the end of a turn ---- */
 
-PHI__FN bool phi__wishes_do(phi__run *run) {
+static bool phi__wishes_do(phi__run *run, phi__wishes *wishes) {
     phi_arena scratch;
     bool good = true;
-    if (run->wishes.prune_tokens == 0 && !run->wishes.reverts) return true;
+    if (wishes->prune_tokens == 0 && !wishes->reverts) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    if (run->wishes.reverts) good = phi__wishes_revert(run, &scratch);
-    if (good && run->wishes.prune_tokens > 0) good = phi__wishes_prune(run, &scratch);
+    if (wishes->reverts) good = phi__wishes_revert(run, wishes, &scratch);
+    if (good && wishes->prune_tokens > 0) good = phi__wishes_prune(run, wishes, &scratch);
     phi_arena_free(&scratch);
-    phi__wishes_free(run);
+    phi__wishes_free(wishes);
     return good;
 }
 
-PHI__FN const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
+/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
+static const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     char label[PHI__STEP_BYTES];
     phi_message *named;
@@ -182,8 +213,7 @@ static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text
     phi__json_put_str(out, phi__buf_str(text));
 }
 
-PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run) {
-    const phi__wishes *wishes = &run->wishes;
+static void phi__wishes_save(phi__buf *out, const phi__wishes *wishes) {
     if (wishes->prune_tokens > 0) {
         phi__json_put_key(out, PHI__LIT("prune"));
         phi__json_put_u64(out, wishes->prune_tokens);
@@ -197,10 +227,10 @@ PHI__FN void phi__wishes_freeze(phi__buf *out, const phi__run *run) {
     phi__wishes_put(out, "revert_summary", &wishes->summary);
 }
 
-PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node) {
-    phi__wishes *wishes = &run->wishes;
+static phi_status phi__wishes_load(phi__run *run, phi__wishes *wishes, const phi_json *node) {
     uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
     if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
+    phi__wishes_begin(run, wishes);
     wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
     phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
     wishes->reverts = category > 0;
@@ -208,6 +238,34 @@ PHI__FN phi_status phi__wishes_thaw(phi__run *run, const phi_json *node) {
     wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
     phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
     return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__wishes_take(phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__wishes *wishes = (phi__wishes *)moment->run_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_RESULT:
+        moment->message = phi__wishes_name(run, moment->message);
+        done = moment->message != NULL;
+        break;
+    case PHI__POINT_TURN_ENDS: done = phi__wishes_do(run, wishes); break;
+    case PHI__POINT_RUN_FREED: phi__wishes_free(wishes); break;
+    case PHI__POINT_RUN_SAVE: phi__wishes_save(moment->out, wishes); break;
+    case PHI__POINT_RUN_LOAD: moment->status = phi__wishes_load(run, wishes, moment->json); break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__wishes_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
+                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                                             PHI__POINT_RUN_LOAD,
+                                         sizeof(phi__wishes), 0, phi__wishes_take};
+    return &feature;
 }
 
 /* ---- public ---- */
@@ -218,7 +276,7 @@ PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) 
     size_t before;
     if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
     if (run == NULL) return PHI_STALE;
-    wishes = &run->wishes;
+    wishes = phi__wishes_of(run);
     before = wishes->memo.len;
     if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
     phi__buf_add_str(&wishes->memo, memo);
@@ -253,6 +311,7 @@ static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char 
 PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
                                    phi_str summary, char *words, size_t words_size) {
     phi__run *run = phi__wishes_run(call);
+    phi__wishes *wishes;
     phi_revert revert;
     phi_status status;
     phi__buf copy;
@@ -266,16 +325,36 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
     revert.end_seq = phi__wishes_turn(run);
     status = phi__wishes_try(run, &revert, words, words_size);
     if (status != PHI_OK) return status;
+    wishes = phi__wishes_of(run);
     phi__buf_init(&copy, &run->agent->memory);
     phi__buf_add_str(&copy, summary);
-    if (copy.failed || (run->wishes.reverts && !phi__wishes_replaced(run))) {
+    if (copy.failed || (wishes->reverts && !phi__wishes_replaced(run, wishes))) {
         phi__buf_free(&copy);
         return PHI_NO_MEMORY;
     }
-    phi__buf_free(&run->wishes.summary);
-    run->wishes.summary = copy;
-    run->wishes.category = category;
-    run->wishes.step = step;
-    run->wishes.reverts = true;
+    phi__buf_free(&wishes->summary);
+    wishes->summary = copy;
+    wishes->category = category;
+    wishes->step = step;
+    wishes->reverts = true;
     return PHI_OK;
 }
+
+#else
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    (void)tokens;
+    (void)memo;
+    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    (void)category;
+    (void)step;
+    (void)summary;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* wishes_in.h - what tools want done to what the model sees: done when their turn is over. */
+#ifndef PHI_FEATURES_WISHES_IN_H
+#define PHI_FEATURES_WISHES_IN_H
+
+#include "loop/feature_in.h"
+
+PHI__FN const phi__feature *phi__wishes_feature(void);
+
+#endif
