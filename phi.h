@@ -46,6 +46,8 @@
      PHI_NO_TAPE         without recording and playing runs
      PHI_NO_STORE_FILES  without the file store
      PHI_NO_SNAPSHOT     without snapshots of agents
+     PHI_NO_ANTHROPIC, PHI_NO_GEMINI, ...  without a provider; PHI_MINIMAL: without all that can be
+                         left out, and PHI_WITH_ANTHROPIC, ... take back in (docs/embedding.md)
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
    defines it itself when it comes first in its file.
@@ -1284,11 +1286,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0xbdffcda3
+#if PHI__PUB_WIRE != 0xc4657067
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0xbdffcda3
+#define PHI__PUB_WIRE 0xc4657067
 
 /* ---- src/wire/overflow.h ---- */
 
@@ -1338,7 +1340,8 @@ PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena
    understands of the schema for JSON_SCHEMA. With `strict`, members that are null because a strict schema
    leaves nothing out are taken out of `value` first. `arena` is for the schema's tree, and given back.
    PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say what ("answer.price: expected number, got
-   string"); PHI_TOO_BIG: too deep or too much work; PHI_NO_MEMORY; PHI_BAD_ARG. */
+   string"); PHI_TOO_BIG: too deep or too much work; PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT;
+   PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
 
@@ -4257,11 +4260,52 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3f58f99a
+#if PHI__IMP_BASE != 0x74afba41
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3f58f99a
+#define PHI__IMP_BASE 0x74afba41
+
+/* ---- src/base/profile_in.h ---- */
+
+/* profile_in.h - which parts a program leaves out.
+
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of them back in; where
+   PHI_NO_X is defined too, X is out. No public struct changes by any of them: what is left out is refused with
+   PHI_UNSUPPORTED and words that name its macro. A new part adds its three lines here; the rest of the source asks for
+   PHI_NO_X alone. What the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL
+   changes nothing about these. */
+#ifndef PHI_BASE_PROFILE_IN_H
+#define PHI_BASE_PROFILE_IN_H
+
+#ifdef PHI_MINIMAL
+#if !defined(PHI_WITH_ANTHROPIC) && !defined(PHI_NO_ANTHROPIC)
+#define PHI_NO_ANTHROPIC 1
+#endif
+#if !defined(PHI_WITH_OPENAI_CHAT) && !defined(PHI_NO_OPENAI_CHAT)
+#define PHI_NO_OPENAI_CHAT 1
+#endif
+#if !defined(PHI_WITH_OPENAI_RESPONSES) && !defined(PHI_NO_OPENAI_RESPONSES)
+#define PHI_NO_OPENAI_RESPONSES 1
+#endif
+#if !defined(PHI_WITH_AZURE) && !defined(PHI_NO_AZURE)
+#define PHI_NO_AZURE 1
+#endif
+#if !defined(PHI_WITH_GEMINI) && !defined(PHI_NO_GEMINI)
+#define PHI_NO_GEMINI 1
+#endif
+#if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
+#define PHI_NO_VERTEX 1
+#endif
+#if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
+#define PHI_NO_BEDROCK 1
+#endif
+#if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
+#define PHI_NO_STRICT 1
+#endif
+#endif
+
+#endif
 
 /* ---- src/base/base_in.h ---- */
 
@@ -17029,11 +17073,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x2ca1fd8e
+#if PHI__IMP_WIRE != 0x9df962a1
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x2ca1fd8e
+#define PHI__IMP_WIRE 0x9df962a1
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17568,15 +17612,7 @@ typedef struct phi__frames {
     phi_status status;
 } phi__frames;
 
-PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
-PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
-PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
-/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
-PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
-/* After the last byte: whether the stream ended inside of a frame. */
-PHI__FN bool phi__frames_cut(const phi__frames *frames);
-
-/* These, for a codec whose stream is of frames: what no codec names is not in the program. */
+/* The functions below, for a codec whose stream is of frames. */
 typedef struct phi__framing {
     void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
     void (*free)(phi__frames *frames);
@@ -17584,7 +17620,17 @@ typedef struct phi__framing {
     int (*next)(phi__frames *frames, phi__frame *out);
     bool (*cut)(const phi__frames *frames);
 } phi__framing;
+
+#ifndef PHI_NO_BEDROCK
+PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
+PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
+PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
+/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
+PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
+/* After the last byte: whether the stream ended inside of a frame. */
+PHI__FN bool phi__frames_cut(const phi__frames *frames);
 PHI__FN const phi__framing *phi__frames_framing(void);
+#endif
 
 #endif
 
@@ -17783,6 +17829,16 @@ PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step);
 #define PHI_WIRE_STRICT_IN_H
 
 
+/* False with PHI_NO_STRICT: whoever asks for a strict schema is refused with these words. */
+#define PHI__STRICT_LEFT_OUT "strict schemas are left out of this program: PHI_NO_STRICT"
+static inline bool phi__strict_here(void) {
+#ifdef PHI_NO_STRICT
+    return false;
+#else
+    return true;
+#endif
+}
+
 /* What was made of a tool's schema for one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
@@ -17816,6 +17872,36 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to be null.
    Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
+
+#endif
+
+/* ---- src/wire/strict_words_in.h ---- */
+
+/* strict_words_in.h - the keywords of JSON Schema, and what a strict form makes of each. */
+#ifndef PHI_WIRE_STRICT_WORDS_IN_H
+#define PHI_WIRE_STRICT_WORDS_IN_H
+
+
+#ifndef PHI_NO_STRICT
+
+typedef enum phi__strict_kind {
+    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
+    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
+    PHI__STRICT_OWN,       /* has code of its own */
+    PHI__STRICT_CHOICE,    /* anyOf and its like */
+    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
+    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
+    PHI__STRICT_REFUSED
+} phi__strict_kind;
+
+PHI__FN phi__strict_kind phi__strict_words_kind(phi_str key);
+/* Whether a form has a keyword that narrows, with such a value. */
+PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value);
+/* The next keyword that narrows and that a form has, in the order in which they are written; NULL: no more.
+   *at is 0 at first. */
+PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at);
+
+#endif
 
 #endif
 
@@ -20511,6 +20597,8 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 
 #include <stdio.h>
 
+#ifndef PHI_NO_STRICT
+
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
     PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
@@ -20607,110 +20695,6 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-typedef enum phi__strict_kind {
-    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
-    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
-    PHI__STRICT_OWN,       /* has code of its own */
-    PHI__STRICT_CHOICE,    /* anyOf and its like */
-    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
-    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
-    PHI__STRICT_REFUSED
-} phi__strict_kind;
-
-enum {
-    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
-    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
-};
-
-typedef struct phi__strict_word {
-    const char *name;
-    phi__strict_kind kind;
-    unsigned forms; /* that have it */
-} phi__strict_word;
-
-static const phi__strict_word phi__strict_words[] = {
-    {"type", PHI__STRICT_OWN, 0},
-    {"description", PHI__STRICT_KEEP, 0},
-    {"title", PHI__STRICT_KEEP, 0},
-    {"nullable", PHI__STRICT_KEEP, 0},
-    {"$defs", PHI__STRICT_KEEP, 0},
-    {"definitions", PHI__STRICT_KEEP, 0},
-    {"properties", PHI__STRICT_OWN, 0},
-    {"required", PHI__STRICT_OWN, 0},
-    {"additionalProperties", PHI__STRICT_OWN, 0},
-    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
-    {"items", PHI__STRICT_OWN, 0},
-    {"enum", PHI__STRICT_OWN, 0},
-    {"const", PHI__STRICT_OWN, 0},
-    {"anyOf", PHI__STRICT_CHOICE, 0},
-    {"oneOf", PHI__STRICT_CHOICE, 0},
-    {"allOf", PHI__STRICT_CHOICE, 0},
-    {"$ref", PHI__STRICT_CHOICE, 0},
-    {"default", PHI__STRICT_NOTE, 0},
-    {"examples", PHI__STRICT_NOTE, 0},
-    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"minLength", PHI__STRICT_NARROWS, 0},
-    {"maxLength", PHI__STRICT_NARROWS, 0},
-    {"uniqueItems", PHI__STRICT_NARROWS, 0},
-    {"minProperties", PHI__STRICT_NARROWS, 0},
-    {"maxProperties", PHI__STRICT_NARROWS, 0},
-    {"not", PHI__STRICT_REFUSED, 0},
-    {"if", PHI__STRICT_REFUSED, 0},
-    {"then", PHI__STRICT_REFUSED, 0},
-    {"else", PHI__STRICT_REFUSED, 0},
-    {"patternProperties", PHI__STRICT_REFUSED, 0},
-    {"propertyNames", PHI__STRICT_REFUSED, 0},
-    {"dependentRequired", PHI__STRICT_REFUSED, 0},
-    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
-    {"dependencies", PHI__STRICT_REFUSED, 0},
-    {"prefixItems", PHI__STRICT_REFUSED, 0},
-    {"additionalItems", PHI__STRICT_REFUSED, 0},
-    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
-    {"contains", PHI__STRICT_REFUSED, 0},
-    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
-    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
-};
-
-static const phi__strict_word *phi__strict_word_of(phi_str key) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words); i++)
-        if (phi__str_is(key, phi__strict_words[i].name)) return &phi__strict_words[i];
-    return NULL;
-}
-
-static phi__strict_kind phi__strict_kind_of(phi_str key) {
-    const phi__strict_word *word = phi__strict_word_of(key);
-    return word != NULL ? word->kind : PHI__STRICT_OTHER;
-}
-
-static bool phi__strict_format(phi__strict_form form, phi_str format) {
-    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                        "hostname",  "ipv4", "ipv6", "uuid"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(format, names[i])) return true;
-    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
-}
-
-/* Whether the form has this keyword with this value. */
-static bool phi__strict_has(const phi__strict *s, phi_str key, const phi_json *value) {
-    const phi__strict_word *word = phi__strict_word_of(key);
-    if (word == NULL || (word->forms >> s->form & 1u) == 0) return false;
-    if (phi__str_is(key, "format")) return phi__strict_format(s->form, phi_json_str(value, NULL));
-    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
-    if (phi__str_is(key, "minItems") && s->form == PHI__STRICT_ANTHROPIC)
-        return phi_json_int(value, 2) <= 1;
-    return phi_json_is_number(value);
-}
-
 /* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
@@ -20718,7 +20702,7 @@ static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, 
     phi_str beside = phi__str("", 0);
     *choice = beside;
     while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        phi__strict_kind kind = phi__strict_words_kind(it.key);
         if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
         if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
         if (kind != PHI__STRICT_CHOICE) continue;
@@ -20823,9 +20807,9 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
         open = true;
     }
     while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        phi__strict_kind kind = phi__strict_words_kind(it.key);
         if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
-        if (phi__strict_has(s, it.key, it.at)) continue;
+        if (phi__strict_words_keep(s->form, it.key, it.at)) continue;
         if (!open) {
             phi__json_put_key(s->out, PHI__LIT("description"));
             phi__buf_char(s->out, '"');
@@ -20839,14 +20823,12 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
 
 /* The keywords that narrow and that the form has. */
 static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words); i++) {
-        const phi__strict_word *word = &phi__strict_words[i];
-        const phi_json *value;
-        if (word->forms == 0) continue;
-        value = phi_json_get(schema, word->name);
-        if (value == NULL || !phi__strict_has(s, phi_str_of(word->name), value)) continue;
-        phi__json_put_key(s->out, phi_str_of(word->name));
+    const char *name;
+    size_t at = 0;
+    while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
+        const phi_json *value = phi_json_get(schema, name);
+        if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
+        phi__json_put_key(s->out, phi_str_of(name));
         phi__strict_put_value(s, value);
     }
 }
@@ -21198,12 +21180,41 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     return !s.refused && !out->failed;
 }
 
+#endif
+
+/* ---- src/wire/strict_none.c ---- */
+
+/* strict_none.c - with PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take out again. */
+
+#include <stdio.h>
+
+#ifdef PHI_NO_STRICT
+
+PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
+                                size_t words_size) {
+    (void)out;
+    (void)schema;
+    (void)form;
+    if (words_size > 0) (void)snprintf(words, words_size, "%s", PHI__STRICT_LEFT_OUT);
+    return false;
+}
+
+PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
+    (void)schema;
+    (void)value;
+    return 0;
+}
+
+#endif
+
 /* ---- src/wire/strict_nulls.c ---- */
 
 /* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for "left out"
    is taken out again. Where a schema leaves a choice, the first alternative that fits by its shape (types,
    names, values of an enum) is the one. */
 
+
+#ifndef PHI_NO_STRICT
 
 enum {
     PHI__NULLS_DEPTH = 200,
@@ -21388,6 +21399,8 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
     return n.removed;
 }
 
+#endif
+
 /* ---- src/wire/strict_tools.c ---- */
 
 /* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools, each made
@@ -21499,6 +21512,116 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
                                            : tool->schema;
 }
 
+/* ---- src/wire/strict_words.c ---- */
+
+/* strict_words.c - see strict_words_in.h. */
+
+#ifndef PHI_NO_STRICT
+
+enum {
+    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
+    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
+};
+
+typedef struct phi__strict_word {
+    const char *name;
+    phi__strict_kind kind;
+    unsigned forms; /* that have it */
+} phi__strict_word;
+
+static const phi__strict_word phi__strict_words_all[] = {
+    {"type", PHI__STRICT_OWN, 0},
+    {"description", PHI__STRICT_KEEP, 0},
+    {"title", PHI__STRICT_KEEP, 0},
+    {"nullable", PHI__STRICT_KEEP, 0},
+    {"$defs", PHI__STRICT_KEEP, 0},
+    {"definitions", PHI__STRICT_KEEP, 0},
+    {"properties", PHI__STRICT_OWN, 0},
+    {"required", PHI__STRICT_OWN, 0},
+    {"additionalProperties", PHI__STRICT_OWN, 0},
+    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
+    {"items", PHI__STRICT_OWN, 0},
+    {"enum", PHI__STRICT_OWN, 0},
+    {"const", PHI__STRICT_OWN, 0},
+    {"anyOf", PHI__STRICT_CHOICE, 0},
+    {"oneOf", PHI__STRICT_CHOICE, 0},
+    {"allOf", PHI__STRICT_CHOICE, 0},
+    {"$ref", PHI__STRICT_CHOICE, 0},
+    {"default", PHI__STRICT_NOTE, 0},
+    {"examples", PHI__STRICT_NOTE, 0},
+    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
+    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
+    {"minLength", PHI__STRICT_NARROWS, 0},
+    {"maxLength", PHI__STRICT_NARROWS, 0},
+    {"uniqueItems", PHI__STRICT_NARROWS, 0},
+    {"minProperties", PHI__STRICT_NARROWS, 0},
+    {"maxProperties", PHI__STRICT_NARROWS, 0},
+    {"not", PHI__STRICT_REFUSED, 0},
+    {"if", PHI__STRICT_REFUSED, 0},
+    {"then", PHI__STRICT_REFUSED, 0},
+    {"else", PHI__STRICT_REFUSED, 0},
+    {"patternProperties", PHI__STRICT_REFUSED, 0},
+    {"propertyNames", PHI__STRICT_REFUSED, 0},
+    {"dependentRequired", PHI__STRICT_REFUSED, 0},
+    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
+    {"dependencies", PHI__STRICT_REFUSED, 0},
+    {"prefixItems", PHI__STRICT_REFUSED, 0},
+    {"additionalItems", PHI__STRICT_REFUSED, 0},
+    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
+    {"contains", PHI__STRICT_REFUSED, 0},
+    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
+    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
+};
+
+static const phi__strict_word *phi__strict_word_of(phi_str key) {
+    size_t i;
+    for (i = 0; i < PHI__COUNT(phi__strict_words_all); i++)
+        if (phi__str_is(key, phi__strict_words_all[i].name)) return &phi__strict_words_all[i];
+    return NULL;
+}
+
+PHI__FN phi__strict_kind phi__strict_words_kind(phi_str key) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    return word != NULL ? word->kind : PHI__STRICT_OTHER;
+}
+
+static bool phi__strict_format(phi__strict_form form, phi_str format) {
+    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
+                                        "hostname",  "ipv4", "ipv6", "uuid"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(names); i++)
+        if (phi__str_is(format, names[i])) return true;
+    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
+}
+
+/* Whether the form has this keyword with this value. */
+PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value) {
+    const phi__strict_word *word = phi__strict_word_of(key);
+    if (word == NULL || (word->forms >> form & 1u) == 0) return false;
+    if (phi__str_is(key, "format")) return phi__strict_format(form, phi_json_str(value, NULL));
+    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
+    if (phi__str_is(key, "minItems") && form == PHI__STRICT_ANTHROPIC)
+        return phi_json_int(value, 2) <= 1;
+    return phi_json_is_number(value);
+}
+
+PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at) {
+    while (*at < PHI__COUNT(phi__strict_words_all)) {
+        const phi__strict_word *word = &phi__strict_words_all[(*at)++];
+        if ((word->forms >> form & 1u) != 0) return word->name;
+    }
+    return NULL;
+}
+
+#endif
+
 /* ---- src/wire/structured.c ---- */
 
 /* structured.c - an answer's text becomes a tree. */
@@ -21592,6 +21715,8 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
     if (!phi_json_is_object(value))
         return phi__structured_no(words, words_size, PHI_PARSE, "answer: expected object");
     if (format->kind == PHI_FORMAT_JSON_OBJECT) return PHI_OK;
+    if (format->strict && !phi__strict_here())
+        return phi__structured_no(words, words_size, PHI_UNSUPPORTED, PHI__STRICT_LEFT_OUT);
     mark = phi_arena_save(arena);
     status = phi_json_parse(arena, phi_str_of(format->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_OK && format->strict) (void)phi__strict_nulls(schema, value);
@@ -21946,11 +22071,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x8baf9bda
+#if PHI__IMP_CODECS != 0x91dfda58
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x8baf9bda
+#define PHI__IMP_CODECS 0x91dfda58
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -21958,6 +22083,8 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #ifndef PHI_CODECS_ANTHROPIC_IN_H
 #define PHI_CODECS_ANTHROPIC_IN_H
 
+
+#ifndef PHI_NO_ANTHROPIC
 
 PHI__FN const phi__codec *phi__anthropic_codec(void);
 
@@ -21975,12 +22102,16 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 
+#endif
+
 /* ---- src/codecs/bedrock_in.h ---- */
 
 /* bedrock_in.h - the codec of Amazon Bedrock's ConverseStream and its two halves. */
 #ifndef PHI_CODECS_BEDROCK_IN_H
 #define PHI_CODECS_BEDROCK_IN_H
 
+
+#ifndef PHI_NO_BEDROCK
 
 PHI__FN const phi__codec *phi__bedrock_codec(void);
 
@@ -21999,6 +22130,8 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 
+#endif
+
 /* ---- src/codecs/claude_in.h ---- */
 
 /* claude_in.h - what differs between Claude models, as data, and what follows of it: for Anthropic's own protocol
@@ -22006,6 +22139,8 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
+
+#if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 
 /* How thinking is kept away where it is not wanted. */
 typedef enum phi__claude_off {
@@ -22056,6 +22191,8 @@ PHI__FN bool phi__claude_user_last(const phi_model *model);
 
 #endif
 
+#endif
+
 /* ---- src/codecs/gemini_in.h ---- */
 
 /* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
@@ -22063,8 +22200,14 @@ PHI__FN bool phi__claude_user_last(const phi_model *model);
 #define PHI_CODECS_GEMINI_IN_H
 
 
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
+
+#ifndef PHI_NO_GEMINI
 PHI__FN const phi__codec *phi__gemini_codec(void);
+#endif
+#ifndef PHI_NO_VERTEX
 PHI__FN const phi__codec *phi__vertex_codec(void);
+#endif
 
 /* A schema as Gemini takes it, appended; one that needs no change, as it is. phi__codec_rules.adapt. */
 PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
@@ -22088,12 +22231,16 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
 
 #endif
 
+#endif
+
 /* ---- src/codecs/openai_chat_in.h ---- */
 
 /* openai_chat_in.h - the OpenAI Chat Completions codec and its two halves. */
 #ifndef PHI_CODECS_OPENAI_CHAT_IN_H
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
+
+#ifndef PHI_NO_OPENAI_CHAT
 
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
@@ -22123,12 +22270,16 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
 
 #endif
 
+#endif
+
 /* ---- src/codecs/openai_in.h ---- */
 
 /* openai_in.h - what OpenAI's two protocols share, Chat Completions and Responses. */
 #ifndef PHI_CODECS_OPENAI_IN_H
 #define PHI_CODECS_OPENAI_IN_H
 
+
+#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);
@@ -22144,6 +22295,8 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 
 #endif
 
+#endif
+
 /* ---- src/codecs/openai_responses_in.h ---- */
 
 /* openai_responses_in.h - the OpenAI Responses codec, that of Azure, and their two halves. */
@@ -22151,8 +22304,14 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 #define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
 
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
+
+#ifndef PHI_NO_OPENAI_RESPONSES
 PHI__FN const phi__codec *phi__openai_responses_codec(void);
+#endif
+#ifndef PHI_NO_AZURE
 PHI__FN const phi__codec *phi__azure_codec(void); /* the same at another address */
+#endif
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__responses_state {
@@ -22165,6 +22324,8 @@ typedef struct phi__responses_state {
 PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__responses_end(void *state, phi__assembly *a);
 PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
 
 #endif
 
@@ -22215,6 +22376,8 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
 #define PHI_CODECS_SIGV4_IN_H
 
 
+#ifndef PHI_NO_BEDROCK
+
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {
     phi_str method, path; /* the path as on the wire, percent-encoded, without a query */
@@ -22233,6 +22396,8 @@ typedef struct phi__sigv4_words {
 
 /* The value of Authorization is appended to `out`, which may fail. */
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
+
+#endif
 
 #endif
 
@@ -50605,11 +50770,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc3d9f9a4
+#if PHI__IMP_AGENT != 0x109a73bf
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc3d9f9a4
+#define PHI__IMP_AGENT 0x109a73bf
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51319,6 +51484,9 @@ static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *
                           "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
                           "PHI_HOOK_BEFORE_TOOL in hook_points",
                           tool->name);
+    if (tool->strict && !phi__strict_here())
+        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
+                          PHI__STRICT_LEFT_OUT);
     return phi__agent_check_schema(rt, tool);
 }
 
@@ -51383,9 +51551,10 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                               "tool \"" PHI_RESPOND_TOOL
                               "\": the name is that of the tool by which "
                               "answers come, and format is JSON");
-    return format->kind == PHI_FORMAT_JSON_SCHEMA
-               ? phi__agent_check_format_schema(rt, format->schema)
-               : PHI_OK;
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
+    if (format->strict && !phi__strict_here())
+        return phi__error(rt, PHI_UNSUPPORTED, "format.strict: %s", PHI__STRICT_LEFT_OUT);
+    return phi__agent_check_format_schema(rt, format->schema);
 }
 
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,

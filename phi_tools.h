@@ -50,7 +50,7 @@
 #if PHI__PUB_MODEL != 0x14dc01ac
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xbdffcda3
+#if PHI__PUB_WIRE != 0xc4657067
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_CODECS != 0x63cdc0f0

@@ -3,6 +3,7 @@
 #include "base/id_in.h"
 #include "io/secret_in.h"
 #include "text/schema.h"
+#include "wire/strict_in.h"
 
 #include <stdio.h>
 
@@ -146,6 +147,9 @@ static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *
                           "tool \"%s\": needs_approval, and nothing can approve: set hook_fn, and "
                           "PHI_HOOK_BEFORE_TOOL in hook_points",
                           tool->name);
+    if (tool->strict && !phi__strict_here())
+        return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
+                          PHI__STRICT_LEFT_OUT);
     return phi__agent_check_schema(rt, tool);
 }
 
@@ -210,9 +214,10 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
                               "tool \"" PHI_RESPOND_TOOL
                               "\": the name is that of the tool by which "
                               "answers come, and format is JSON");
-    return format->kind == PHI_FORMAT_JSON_SCHEMA
-               ? phi__agent_check_format_schema(rt, format->schema)
-               : PHI_OK;
+    if (format->kind != PHI_FORMAT_JSON_SCHEMA) return PHI_OK;
+    if (format->strict && !phi__strict_here())
+        return phi__error(rt, PHI_UNSUPPORTED, "format.strict: %s", PHI__STRICT_LEFT_OUT);
+    return phi__agent_check_format_schema(rt, format->schema);
 }
 
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,

@@ -5,6 +5,8 @@
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
 
+#ifndef PHI_NO_ANTHROPIC
+
 PHI__FN const phi__codec *phi__anthropic_codec(void);
 
 /* The stream half; the state is zeroed memory. */
@@ -18,5 +20,7 @@ typedef struct phi__anthropic_state {
 PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__anthropic_end(void *state, phi__assembly *a);
 PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
 
 #endif

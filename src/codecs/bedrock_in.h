@@ -4,6 +4,8 @@
 
 #include "wire/codec_in.h"
 
+#ifndef PHI_NO_BEDROCK
+
 PHI__FN const phi__codec *phi__bedrock_codec(void);
 
 /* The stream half; the state is zeroed memory. */
@@ -18,5 +20,7 @@ typedef struct phi__bedrock_state {
 PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__bedrock_end(void *state, phi__assembly *a);
 PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "wire/codec_in.h"
 
+#if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
+
 /* How thinking is kept away where it is not wanted. */
 typedef enum phi__claude_off {
     PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
@@ -51,5 +53,7 @@ PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask);
 PHI__FN bool phi__claude_unforced(const phi__ask *ask);
 PHI__FN bool phi__claude_user_last(const phi_model *model);
+
+#endif
 
 #endif

@@ -5,8 +5,14 @@
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
 
+#if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
+
+#ifndef PHI_NO_GEMINI
 PHI__FN const phi__codec *phi__gemini_codec(void);
+#endif
+#ifndef PHI_NO_VERTEX
 PHI__FN const phi__codec *phi__vertex_codec(void);
+#endif
 
 /* A schema as Gemini takes it, appended; one that needs no change, as it is. phi__codec_rules.adapt. */
 PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
@@ -27,5 +33,7 @@ PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
 /* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
    path that is none, or a value of no known kind. */
 PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
+
+#endif
 
 #endif

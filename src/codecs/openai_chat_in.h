@@ -5,6 +5,8 @@
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
 
+#ifndef PHI_NO_OPENAI_CHAT
+
 PHI__FN const phi__codec *phi__openai_chat_codec(void);
 
 /* How far an item of reasoning_details is written: fragments of one item are joined. */
@@ -30,5 +32,7 @@ typedef struct phi__chat_state {
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__chat_end(void *state, phi__assembly *a);
 PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "wire/codec_in.h"
 
+#if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
+
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);
 /* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line feeds; whether
@@ -15,5 +17,7 @@ PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
 /* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
+
+#endif
 
 #endif

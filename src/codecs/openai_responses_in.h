@@ -4,8 +4,14 @@
 
 #include "wire/codec_in.h"
 
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
+
+#ifndef PHI_NO_OPENAI_RESPONSES
 PHI__FN const phi__codec *phi__openai_responses_codec(void);
+#endif
+#ifndef PHI_NO_AZURE
 PHI__FN const phi__codec *phi__azure_codec(void); /* the same at another address */
+#endif
 
 /* The stream half; the state is zeroed memory. */
 typedef struct phi__responses_state {
@@ -18,5 +24,7 @@ typedef struct phi__responses_state {
 PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__responses_end(void *state, phi__assembly *a);
 PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
+
+#endif
 
 #endif

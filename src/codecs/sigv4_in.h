@@ -9,6 +9,8 @@
 #include "base/buf_in.h"
 #include "base/sha256_in.h"
 
+#ifndef PHI_NO_BEDROCK
+
 /* Borrowed for the call. */
 typedef struct phi__sigv4 {
     phi_str method, path; /* the path as on the wire, percent-encoded, without a query */
@@ -27,5 +29,7 @@ typedef struct phi__sigv4_words {
 
 /* The value of Authorization is appended to `out`, which may fail. */
 PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__buf *out);
+
+#endif
 
 #endif

@@ -30,15 +30,7 @@ typedef struct phi__frames {
     phi_status status;
 } phi__frames;
 
-PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
-PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
-PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
-/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
-PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
-/* After the last byte: whether the stream ended inside of a frame. */
-PHI__FN bool phi__frames_cut(const phi__frames *frames);
-
-/* These, for a codec whose stream is of frames: what no codec names is not in the program. */
+/* The functions below, for a codec whose stream is of frames. */
 typedef struct phi__framing {
     void (*init)(phi__frames *frames, phi_memory *memory, size_t max_bytes);
     void (*free)(phi__frames *frames);
@@ -46,6 +38,16 @@ typedef struct phi__framing {
     int (*next)(phi__frames *frames, phi__frame *out);
     bool (*cut)(const phi__frames *frames);
 } phi__framing;
+
+#ifndef PHI_NO_BEDROCK
+PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
+PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
+PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
+/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
+PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
+/* After the last byte: whether the stream ended inside of a frame. */
+PHI__FN bool phi__frames_cut(const phi__frames *frames);
 PHI__FN const phi__framing *phi__frames_framing(void);
+#endif
 
 #endif

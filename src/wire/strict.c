@@ -5,8 +5,11 @@
 
 #include "base/utf8_in.h"
 #include "wire/schema_ref_in.h"
+#include "wire/strict_words_in.h"
 
 #include <stdio.h>
+
+#ifndef PHI_NO_STRICT
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
@@ -104,110 +107,6 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-typedef enum phi__strict_kind {
-    PHI__STRICT_OTHER = 0, /* describes, or is not known: left out */
-    PHI__STRICT_KEEP,      /* has code of its own, and may be beside anyOf and $ref */
-    PHI__STRICT_OWN,       /* has code of its own */
-    PHI__STRICT_CHOICE,    /* anyOf and its like */
-    PHI__STRICT_NOTE,      /* a word for the model: goes into the description */
-    PHI__STRICT_NARROWS,   /* kept where the form has it, else into the description */
-    PHI__STRICT_REFUSED
-} phi__strict_kind;
-
-enum {
-    PHI__STRICT_BY_OPENAI = 1 << PHI__STRICT_OPENAI,
-    PHI__STRICT_BY_ANTHROPIC = 1 << PHI__STRICT_ANTHROPIC
-};
-
-typedef struct phi__strict_word {
-    const char *name;
-    phi__strict_kind kind;
-    unsigned forms; /* that have it */
-} phi__strict_word;
-
-static const phi__strict_word phi__strict_words[] = {
-    {"type", PHI__STRICT_OWN, 0},
-    {"description", PHI__STRICT_KEEP, 0},
-    {"title", PHI__STRICT_KEEP, 0},
-    {"nullable", PHI__STRICT_KEEP, 0},
-    {"$defs", PHI__STRICT_KEEP, 0},
-    {"definitions", PHI__STRICT_KEEP, 0},
-    {"properties", PHI__STRICT_OWN, 0},
-    {"required", PHI__STRICT_OWN, 0},
-    {"additionalProperties", PHI__STRICT_OWN, 0},
-    {"unevaluatedProperties", PHI__STRICT_OWN, 0},
-    {"items", PHI__STRICT_OWN, 0},
-    {"enum", PHI__STRICT_OWN, 0},
-    {"const", PHI__STRICT_OWN, 0},
-    {"anyOf", PHI__STRICT_CHOICE, 0},
-    {"oneOf", PHI__STRICT_CHOICE, 0},
-    {"allOf", PHI__STRICT_CHOICE, 0},
-    {"$ref", PHI__STRICT_CHOICE, 0},
-    {"default", PHI__STRICT_NOTE, 0},
-    {"examples", PHI__STRICT_NOTE, 0},
-    {"minimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"maximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMinimum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"exclusiveMaximum", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"multipleOf", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"pattern", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"format", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"minItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI | PHI__STRICT_BY_ANTHROPIC},
-    {"maxItems", PHI__STRICT_NARROWS, PHI__STRICT_BY_OPENAI},
-    {"minLength", PHI__STRICT_NARROWS, 0},
-    {"maxLength", PHI__STRICT_NARROWS, 0},
-    {"uniqueItems", PHI__STRICT_NARROWS, 0},
-    {"minProperties", PHI__STRICT_NARROWS, 0},
-    {"maxProperties", PHI__STRICT_NARROWS, 0},
-    {"not", PHI__STRICT_REFUSED, 0},
-    {"if", PHI__STRICT_REFUSED, 0},
-    {"then", PHI__STRICT_REFUSED, 0},
-    {"else", PHI__STRICT_REFUSED, 0},
-    {"patternProperties", PHI__STRICT_REFUSED, 0},
-    {"propertyNames", PHI__STRICT_REFUSED, 0},
-    {"dependentRequired", PHI__STRICT_REFUSED, 0},
-    {"dependentSchemas", PHI__STRICT_REFUSED, 0},
-    {"dependencies", PHI__STRICT_REFUSED, 0},
-    {"prefixItems", PHI__STRICT_REFUSED, 0},
-    {"additionalItems", PHI__STRICT_REFUSED, 0},
-    {"unevaluatedItems", PHI__STRICT_REFUSED, 0},
-    {"contains", PHI__STRICT_REFUSED, 0},
-    {"$dynamicRef", PHI__STRICT_REFUSED, 0},
-    {"$recursiveRef", PHI__STRICT_REFUSED, 0},
-};
-
-static const phi__strict_word *phi__strict_word_of(phi_str key) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words); i++)
-        if (phi__str_is(key, phi__strict_words[i].name)) return &phi__strict_words[i];
-    return NULL;
-}
-
-static phi__strict_kind phi__strict_kind_of(phi_str key) {
-    const phi__strict_word *word = phi__strict_word_of(key);
-    return word != NULL ? word->kind : PHI__STRICT_OTHER;
-}
-
-static bool phi__strict_format(phi__strict_form form, phi_str format) {
-    static const char *const names[] = {"date-time", "time", "date", "duration", "email",
-                                        "hostname",  "ipv4", "ipv6", "uuid"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(names); i++)
-        if (phi__str_is(format, names[i])) return true;
-    return form == PHI__STRICT_ANTHROPIC && phi__str_is(format, "uri");
-}
-
-/* Whether the form has this keyword with this value. */
-static bool phi__strict_has(const phi__strict *s, phi_str key, const phi_json *value) {
-    const phi__strict_word *word = phi__strict_word_of(key);
-    if (word == NULL || (word->forms >> s->form & 1u) == 0) return false;
-    if (phi__str_is(key, "format")) return phi__strict_format(s->form, phi_json_str(value, NULL));
-    if (phi__str_is(key, "pattern")) return phi_json_is_string(value);
-    if (phi__str_is(key, "minItems") && s->form == PHI__STRICT_ANTHROPIC)
-        return phi_json_int(value, 2) <= 1;
-    return phi_json_is_number(value);
-}
-
 /* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
@@ -215,7 +114,7 @@ static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, 
     phi_str beside = phi__str("", 0);
     *choice = beside;
     while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        phi__strict_kind kind = phi__strict_words_kind(it.key);
         if (kind == PHI__STRICT_REFUSED) (void)phi__strict_no(s, it.key, "has no strict form");
         if (kind == PHI__STRICT_OWN || kind == PHI__STRICT_NARROWS) beside = it.key;
         if (kind != PHI__STRICT_CHOICE) continue;
@@ -320,9 +219,9 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
         open = true;
     }
     while (phi_json_next(&it) != NULL) {
-        phi__strict_kind kind = phi__strict_kind_of(it.key);
+        phi__strict_kind kind = phi__strict_words_kind(it.key);
         if (kind != PHI__STRICT_NOTE && kind != PHI__STRICT_NARROWS) continue;
-        if (phi__strict_has(s, it.key, it.at)) continue;
+        if (phi__strict_words_keep(s->form, it.key, it.at)) continue;
         if (!open) {
             phi__json_put_key(s->out, PHI__LIT("description"));
             phi__buf_char(s->out, '"');
@@ -336,14 +235,12 @@ static void phi__strict_put_description(phi__strict *s, const phi_json *schema) 
 
 /* The keywords that narrow and that the form has. */
 static void phi__strict_put_kept(phi__strict *s, const phi_json *schema) {
-    size_t i;
-    for (i = 0; i < PHI__COUNT(phi__strict_words); i++) {
-        const phi__strict_word *word = &phi__strict_words[i];
-        const phi_json *value;
-        if (word->forms == 0) continue;
-        value = phi_json_get(schema, word->name);
-        if (value == NULL || !phi__strict_has(s, phi_str_of(word->name), value)) continue;
-        phi__json_put_key(s->out, phi_str_of(word->name));
+    const char *name;
+    size_t at = 0;
+    while ((name = phi__strict_words_next(s->form, &at)) != NULL) {
+        const phi_json *value = phi_json_get(schema, name);
+        if (value == NULL || !phi__strict_words_keep(s->form, phi_str_of(name), value)) continue;
+        phi__json_put_key(s->out, phi_str_of(name));
         phi__strict_put_value(s, value);
     }
 }
@@ -694,3 +591,5 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
     phi_arena_free(&arena);
     return !s.refused && !out->failed;
 }
+
+#endif

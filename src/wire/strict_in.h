@@ -12,6 +12,16 @@
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
+/* False with PHI_NO_STRICT: whoever asks for a strict schema is refused with these words. */
+#define PHI__STRICT_LEFT_OUT "strict schemas are left out of this program: PHI_NO_STRICT"
+static inline bool phi__strict_here(void) {
+#ifdef PHI_NO_STRICT
+    return false;
+#else
+    return true;
+#endif
+}
+
 /* What was made of a tool's schema for one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */

@@ -5,6 +5,8 @@
 
 #include "wire/schema_ref_in.h"
 
+#ifndef PHI_NO_STRICT
+
 enum {
     PHI__NULLS_DEPTH = 200,
     PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
@@ -187,3 +189,5 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
     if (schema != NULL && value != NULL) phi__nulls_strip(&n, schema, value);
     return n.removed;
 }
+
+#endif

@@ -1,0 +1,38 @@
+/* profile_in.h - which parts a program leaves out.
+
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of them back in; where
+   PHI_NO_X is defined too, X is out. No public struct changes by any of them: what is left out is refused with
+   PHI_UNSUPPORTED and words that name its macro. A new part adds its three lines here; the rest of the source asks for
+   PHI_NO_X alone. What the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL
+   changes nothing about these. */
+#ifndef PHI_BASE_PROFILE_IN_H
+#define PHI_BASE_PROFILE_IN_H
+
+#ifdef PHI_MINIMAL
+#if !defined(PHI_WITH_ANTHROPIC) && !defined(PHI_NO_ANTHROPIC)
+#define PHI_NO_ANTHROPIC 1
+#endif
+#if !defined(PHI_WITH_OPENAI_CHAT) && !defined(PHI_NO_OPENAI_CHAT)
+#define PHI_NO_OPENAI_CHAT 1
+#endif
+#if !defined(PHI_WITH_OPENAI_RESPONSES) && !defined(PHI_NO_OPENAI_RESPONSES)
+#define PHI_NO_OPENAI_RESPONSES 1
+#endif
+#if !defined(PHI_WITH_AZURE) && !defined(PHI_NO_AZURE)
+#define PHI_NO_AZURE 1
+#endif
+#if !defined(PHI_WITH_GEMINI) && !defined(PHI_NO_GEMINI)
+#define PHI_NO_GEMINI 1
+#endif
+#if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
+#define PHI_NO_VERTEX 1
+#endif
+#if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
+#define PHI_NO_BEDROCK 1
+#endif
+#if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
+#define PHI_NO_STRICT 1
+#endif
+#endif
+
+#endif

@@ -1,0 +1,85 @@
+/* made_up.c - a protocol that nobody speaks, for test_profiles.py: it is copied to src/codecs of a copy of the sources,
+   gets its line in registry.c, and no other file knows of it.
+
+   A request is words: "user: ...\n", "assistant: ...\n". An answer is a stream of events whose data are its words; an
+   event "end" ends it. */
+#include "wire/codec_in.h"
+
+#include "wire/classify_in.h"
+
+enum { PHI__MADE_UP_FORM = 15 << 27 };
+
+PHI__FN const phi__codec *phi__made_up_codec(void);
+
+static void phi__made_up_nothing(phi__encoder *e) { (void)e; }
+
+static void phi__made_up_item(phi__encoder *e, size_t at) {
+    const phi_message *m = e->ask->items[at].message;
+    phi_str words;
+    size_t i;
+    if (!phi__encode_kept(e, at, UINT32_MAX, PHI__MADE_UP_FORM, &words)) {
+        phi__buf_text(&e->scratch, m->role == PHI_ROLE_ASSISTANT ? "assistant:" : "user:");
+        for (i = 0; i < m->content_count; i++)
+            if (m->content[i].kind == PHI_CONTENT_TEXT) {
+                phi__buf_char(&e->scratch, ' ');
+                phi__buf_add_str(&e->scratch, m->content[i].text);
+            }
+        phi__buf_char(&e->scratch, '\n');
+        if (!phi__encode_keep(e, at, UINT32_MAX, PHI__MADE_UP_FORM, &words)) return;
+    }
+    phi__encode_piece(e, words);
+}
+
+static void phi__made_up_address(phi__encoder *e) { phi__encode_url(e, "", false, "/made-up"); }
+
+static void phi__made_up_missing(phi__encoder *e, size_t item, size_t block) {
+    (void)e;
+    (void)item;
+    (void)block;
+}
+
+static void phi__made_up_after_results(phi__encoder *e, size_t from, size_t to) {
+    (void)e;
+    (void)from;
+    (void)to;
+}
+
+static void phi__made_up_event(void *state, phi__assembly *a, phi_str name, phi_str data) {
+    (void)state;
+    phi__assembly_start(a);
+    if (phi__str_is(name, "end")) {
+        a->stop_reason = PHI_STOP_REASON_STOP;
+        a->terminal = true;
+    } else
+        phi__assembly_add(a, phi__assembly_current(a, PHI_CONTENT_TEXT), data);
+}
+
+static void phi__made_up_end(void *state, phi__assembly *a) {
+    (void)state;
+    if (!a->terminal && a->failure.kind == PHI_FAILURE_NONE) phi__classify_truncated(a, a->started);
+}
+
+static void phi__made_up_whole(void *state, phi__assembly *a, phi_str body) {
+    (void)state;
+    phi__classify_body(a, body);
+}
+
+PHI__FN const phi__codec *phi__made_up_codec(void) {
+    static const phi__codec_rules rules = {NULL, NULL, NULL, NULL, PHI__SCHEMA_IF_STRICT,
+                                           NULL, NULL, NULL, 0};
+    static const phi__codec codec = {{"made_up", NULL, NULL},
+                                     &rules,
+                                     1,
+                                     phi__made_up_nothing,
+                                     phi__made_up_item,
+                                     phi__made_up_nothing,
+                                     phi__made_up_address,
+                                     phi__made_up_missing,
+                                     phi__made_up_after_results,
+                                     phi__made_up_event,
+                                     phi__made_up_end,
+                                     phi__made_up_whole,
+                                     NULL,
+                                     NULL};
+    return &codec;
+}
