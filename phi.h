@@ -50770,11 +50770,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x109a73bf
+#if PHI__IMP_AGENT != 0x470b671f
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x109a73bf
+#define PHI__IMP_AGENT 0x470b671f
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -50883,7 +50883,7 @@ phi__threads_free(phi_runtime *rt); /* the runtime goes; there are no agents any
 
 /* ---- src/agent/event_in.h ---- */
 
-/* event_in.h - the words of events in JSON, for their writer and their reader. */
+/* event_in.h - the words and fields of events in JSON, for their writer and their reader. */
 #ifndef PHI_AGENT_EVENT_IN_H
 #define PHI_AGENT_EVENT_IN_H
 
@@ -50894,6 +50894,26 @@ PHI__FN const char *phi__event_delta(phi_event_kind kind); /* and this inside */
 PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 PHI__FN const char *phi__event_point(int point); /* a phi_hook_point; as the book names hooks */
 PHI__FN const char *phi__event_input(phi_input input);
+
+/* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
+   are the tree's. */
+typedef enum phi__event_part {
+    PHI__EVENT_TOOL,             /* phi_event */
+    PHI__EVENT_RETRY,            /* phi_event */
+    PHI__EVENT_DROPPED,          /* phi_event */
+    PHI__EVENT_FAILURE,          /* phi_failure */
+    PHI__EVENT_FAILURE_MORE,     /* phi_failure */
+    PHI__EVENT_PRUNED,           /* phi_pruned */
+    PHI__EVENT_REVERTED,         /* phi_reverted */
+    PHI__EVENT_COMPACTION_START, /* phi_compaction */
+    PHI__EVENT_COMPACTION_END,   /* phi_compaction */
+    PHI__EVENT_PARALLEL_END,     /* phi_parallel */
+    PHI__EVENT_FORGOTTEN,        /* phi_forgotten */
+    PHI__EVENT_CONTEXT,          /* phi_context */
+    PHI__EVENT_NEEDED            /* phi_context */
+} phi__event_part;
+PHI__FN void phi__event_put(phi__buf *out, phi__event_part part, const void *from);
+PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to);
 
 #endif
 
@@ -52765,6 +52785,116 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     return status;
 }
 
+/* ---- src/agent/event_fields.c ---- */
+
+/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they are. */
+
+static const phi__field phi__event_tool[] = {
+    PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_event, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_retry[] = {
+    PHI__FIELD(phi_event, attempt, "attempt", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_event, attempts, "attempts", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_event, delay_ms, "delay_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_dropped[] = {
+    PHI__FIELD(phi_event, text, "text", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_event, source, "reason", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_failure[] = {
+    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_failure_more[] = {
+    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+static const phi__field phi__event_pruned[] = {
+    PHI__FIELD(phi_pruned, tokens_removed, "tokens_removed", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_pruned, messages_removed, "messages_removed", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_pruned, memo, "memo", PHI__FIELD_STR, PHI__FIELD_OPTION)};
+
+static const phi__field phi__event_reverted[] = {
+    PHI__FIELD(phi_reverted, summary, "summary", PHI__FIELD_STR, PHI__FIELD_OPTION),
+    PHI__FIELD(phi_reverted, applied, "applied", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_reverted, reason, "reason", PHI__FIELD_STR, PHI__FIELD_OPTION)};
+
+static const phi__field phi__event_compaction_start[] = {
+    PHI__FIELD(phi_compaction, estimated_tokens, "estimated_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_compaction, message_count, "message_count", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_compaction_end[] = {
+    PHI__FIELD(phi_compaction, messages_before, "messages_before", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_compaction, messages_after, "messages_after", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_compaction, tokens_before, "estimated_tokens_before", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_compaction, tokens_after, "estimated_tokens_after", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_compaction, loops_compacted, "loops_compacted", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_parallel_end[] = {
+    PHI__FIELD(phi_parallel, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_parallel, selected_index, "selected_config_index", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_forgotten[] = {
+    PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, to, "to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_context[] = {
+    PHI__FIELD(phi_context, tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_context, limit, "limit", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_context, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_context, shown, "shown", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__event_needed[] = {
+    PHI__FIELD(phi_context, need_from, "need_from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_context, need_to, "need_to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+typedef struct phi__event_table {
+    const phi__field *fields;
+    size_t count;
+} phi__event_table;
+
+static phi__event_table phi__event_table_of(phi__event_part part) {
+    static const phi__event_table tables[] = {
+        {phi__event_tool, PHI__COUNT(phi__event_tool)},
+        {phi__event_retry, PHI__COUNT(phi__event_retry)},
+        {phi__event_dropped, PHI__COUNT(phi__event_dropped)},
+        {phi__event_failure, PHI__COUNT(phi__event_failure)},
+        {phi__event_failure_more, PHI__COUNT(phi__event_failure_more)},
+        {phi__event_pruned, PHI__COUNT(phi__event_pruned)},
+        {phi__event_reverted, PHI__COUNT(phi__event_reverted)},
+        {phi__event_compaction_start, PHI__COUNT(phi__event_compaction_start)},
+        {phi__event_compaction_end, PHI__COUNT(phi__event_compaction_end)},
+        {phi__event_parallel_end, PHI__COUNT(phi__event_parallel_end)},
+        {phi__event_forgotten, PHI__COUNT(phi__event_forgotten)},
+        {phi__event_context, PHI__COUNT(phi__event_context)},
+        {phi__event_needed, PHI__COUNT(phi__event_needed)}};
+    return tables[part];
+}
+
+PHI__FN void phi__event_put(phi__buf *out, phi__event_part part, const void *from) {
+    phi__event_table table = phi__event_table_of(part);
+    phi__records_put(out, table.fields, table.count, from);
+}
+
+PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to) {
+    phi__event_table table = phi__event_table_of(part);
+    (void)phi__records_get(node, table.fields, table.count, to, NULL);
+}
+
 /* ---- src/agent/event_json.c ---- */
 
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
@@ -52829,48 +52959,15 @@ typedef struct phi__event_writer {
     phi_arena *scratch;
 } phi__event_writer;
 
-static void phi__ej_str(phi__event_writer *w, const char *key, phi_str value) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_str(&w->out, value);
-}
-
-static void phi__ej_raw(phi__event_writer *w, const char *key, const char *json) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__buf_text(&w->out, json);
-}
-
-/* Nothing is null. */
-static void phi__ej_option(phi__event_writer *w, const char *key, phi_str value) {
-    if (value.len > 0)
-        phi__ej_str(w, key, value);
-    else
-        phi__ej_raw(w, key, "null");
-}
-
 /* JSON text, nothing as null. */
 static void phi__ej_json(phi__event_writer *w, const char *key, phi_str text) {
-    if (!phi__message_put_json(&w->out, key, text, true, w->scratch)) phi__ej_option(w, key, text);
-}
-
-static void phi__ej_u64(phi__event_writer *w, const char *key, uint64_t n) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_u64(&w->out, n);
-}
-
-static void phi__ej_bool(phi__event_writer *w, const char *key, bool b) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_bool(&w->out, b);
-}
-
-static void phi__ej_time(phi__event_writer *w) {
-    char text[PHI__DATE_BYTES];
-    size_t len = phi__date_put(w->event->timestamp_ms, text);
-    phi__ej_str(w, "timestamp", phi__str(text, len));
+    if (!phi__message_put_json(&w->out, key, text, true, w->scratch))
+        phi__records_option(&w->out, key, text);
 }
 
 static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message) {
     if (message == NULL) {
-        phi__ej_raw(w, key, "null");
+        phi__records_raw(&w->out, key, "null");
         return;
     }
     phi__json_put_key(&w->out, phi_str_of(key));
@@ -52892,14 +52989,14 @@ static void phi__ej_usage(phi__event_writer *w) {
 
 static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
     const char *api = phi__message_api(protocol);
-    if (api != NULL) phi__ej_str(w, "api", phi_str_of(api));
+    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
 }
 
 static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) {
     phi__buf clean;
     phi__buf_init(&clean, w->out.memory);
     phi__secret_put_url(&clean, phi_str_of(url));
-    phi__ej_str(w, key, phi__buf_str(&clean));
+    phi__records_str(&w->out, key, phi__buf_str(&clean));
     if (clean.failed) w->out.failed = true;
     phi__buf_free(&clean);
 }
@@ -52912,20 +53009,20 @@ static void phi__ej_snapshot(phi__event_writer *w) {
     size_t level = (size_t)agent->desc.thinking;
     phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
     phi__buf_char(&w->out, '{');
-    phi__ej_str(w, "model", phi_str_of(model->id));
-    phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_str(w, "config_id", agent->line.segment);
-    phi__ej_str(w, "name", phi_str_of(model->name));
+    phi__records_str(&w->out, "model", phi_str_of(model->id));
+    phi__records_str(&w->out, "provider", phi_str_of(model->provider));
+    phi__records_str(&w->out, "config_id", agent->line.segment);
+    phi__records_str(&w->out, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_url(w, "base_url", model->base_url);
-    phi__ej_bool(w, "reasoning", model->reasoning);
-    phi__ej_u64(w, "context_window", model->context_window);
-    phi__ej_u64(w, "max_tokens",
-                agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
-    phi__ej_str(w, "thinking_level", phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
+    phi__records_bool(&w->out, "reasoning", model->reasoning);
+    phi__records_u64(&w->out, "context_window", model->context_window);
+    phi__records_u64(&w->out, "max_tokens",
+                     agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
+    phi__records_str(&w->out, "thinking_level",
+                     phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
     if (agent->desc.has_temperature) {
-        phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, agent->desc.temperature);
+        phi__records_double(&w->out, "temperature", agent->desc.temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -52953,8 +53050,8 @@ static void phi__ej_read_snapshot(phi__event_writer *w, phi_str config) {
 
 static void phi__ej_tagged(phi__event_writer *w, const char *word, phi_str tag) {
     phi__buf_char(&w->out, '{');
-    phi__ej_raw(w, word, "{");
-    phi__ej_str(w, "tag", tag);
+    phi__records_raw(&w->out, word, "{");
+    phi__records_str(&w->out, "tag", tag);
     phi__buf_text(&w->out, "}}");
 }
 
@@ -52978,12 +53075,12 @@ static void phi__ej_start(phi__event_writer *w) {
         loop.agent_id = w->agent->agent_id;
         loop.session_id = w->agent->line.session->id;
     }
-    phi__ej_str(w, "agent_id", loop.agent_id);
-    phi__ej_str(w, "session_id", loop.session_id);
-    phi__ej_str(w, "loop_id", w->event->loop_id);
-    phi__ej_option(w, "parent_loop_id", loop.parent_loop_id);
+    phi__records_str(&w->out, "agent_id", loop.agent_id);
+    phi__records_str(&w->out, "session_id", loop.session_id);
+    phi__records_str(&w->out, "loop_id", w->event->loop_id);
+    phi__records_option(&w->out, "parent_loop_id", loop.parent_loop_id);
     phi__ej_continuation(w, &loop);
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     phi__ej_json(w, "metadata", loop.metadata);
     if (w->agent != NULL)
         phi__ej_snapshot(w);
@@ -53020,7 +53117,7 @@ static size_t phi__ej_said(const phi_thread *thread, const phi_event *event, phi
 
 static void phi__ej_end(phi__event_writer *w) {
     size_t i, count = w->event->message_count;
-    phi__ej_raw(w, "messages", "[");
+    phi__records_raw(&w->out, "messages", "[");
     if (w->agent != NULL)
         (void)phi__ej_said(w->agent->thread, w->event, w);
     else
@@ -53028,20 +53125,20 @@ static void phi__ej_end(phi__event_writer *w) {
             phi__ej_item(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
     phi__ej_usage(w);
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     if (w->event->rejection.at != NULL) /* the original tells "" from null */
-        phi__ej_str(w, "rejection", w->event->rejection);
+        phi__records_str(&w->out, "rejection", w->event->rejection);
     else
-        phi__ej_raw(w, "rejection", "null");
-    if (w->event->source.len > 0) phi__ej_str(w, "abort_reason", w->event->source);
+        phi__records_raw(&w->out, "rejection", "null");
+    if (w->event->source.len > 0) phi__records_str(&w->out, "abort_reason", w->event->source);
 }
 
 /* ---- turns ---- */
 
 static void phi__ej_turn_start(phi__event_writer *w) {
-    phi__ej_u64(w, "turn_index", w->event->turn_index);
-    phi__ej_time(w);
-    phi__ej_str(w, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
+    phi__records_u64(&w->out, "turn_index", w->event->turn_index);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
 }
 
 /* Results are bare: without the turn they are of. */
@@ -53073,8 +53170,8 @@ static void phi__ej_turn_end(phi__event_writer *w) {
     size_t i;
     phi__ej_message(w, "message", w->event->message);
     phi__ej_usage(w);
-    phi__ej_time(w);
-    phi__ej_raw(w, "tool_results", "[");
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+    phi__records_raw(&w->out, "tool_results", "[");
     if (w->agent != NULL)
         phi__ej_results(w);
     else
@@ -53085,18 +53182,13 @@ static void phi__ej_turn_end(phi__event_writer *w) {
 
 static void phi__ej_delta(phi__event_writer *w) {
     phi__ej_message(w, "message", w->event->message);
-    phi__ej_raw(w, "delta", "{");
-    phi__ej_raw(w, phi__event_delta(w->event->kind), "{");
-    phi__ej_str(w, "delta", w->event->text);
+    phi__records_raw(&w->out, "delta", "{");
+    phi__records_raw(&w->out, phi__event_delta(w->event->kind), "{");
+    phi__records_str(&w->out, "delta", w->event->text);
     phi__buf_text(&w->out, "}}");
 }
 
 /* ---- tools ---- */
-
-static void phi__ej_tool(phi__event_writer *w) {
-    phi__ej_str(w, "tool_call_id", w->event->tool_call_id);
-    phi__ej_str(w, "tool_name", w->event->tool_name);
-}
 
 static bool phi__ej_of_tool(const phi__event_writer *w) {
     return w->event->tool_call_id.len > 0 || w->event->tool_name.len > 0;
@@ -53109,17 +53201,18 @@ static void phi__ej_args(phi__event_writer *w) {
 
 /* ToolResult: {"content":[..],"details":null}. */
 static void phi__ej_result(phi__event_writer *w, const char *key, const phi_message *result) {
-    phi__ej_raw(w, key, "{");
+    phi__records_raw(&w->out, key, "{");
     phi__message_put_blocks(&w->out, result, w->scratch);
     phi__ej_json(w, "details", result->details);
-    if (w->event->child_loop_id.len > 0) phi__ej_str(w, "child_loop_id", w->event->child_loop_id);
+    if (w->event->child_loop_id.len > 0)
+        phi__records_str(&w->out, "child_loop_id", w->event->child_loop_id);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__ej_update(phi__event_writer *w) {
     phi_content content;
     phi_message part;
-    phi__ej_tool(w);
+    phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
     if (w->event->message != NULL) {
         phi__ej_result(w, "partial_result", w->event->message);
         return;
@@ -53134,23 +53227,23 @@ static void phi__ej_update(phi__event_writer *w) {
 }
 
 static void phi__ej_tool_end(phi__event_writer *w) {
-    phi__ej_tool(w);
+    phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
     if (w->event->message != NULL) phi__ej_result(w, "result", w->event->message);
-    phi__ej_bool(w, "is_error", w->event->is_error);
-    phi__ej_option(w, "child_loop_id", w->event->child_loop_id);
+    phi__records_bool(&w->out, "is_error", w->event->is_error);
+    phi__records_option(&w->out, "child_loop_id", w->event->child_loop_id);
 }
 
 static void phi__ej_decision(phi__event_writer *w) {
-    phi__ej_str(w, "point", phi_str_of(phi__event_point(w->event->point)));
-    phi__ej_option(w, "tool_call_id", w->event->tool_call_id);
-    phi__ej_option(w, "tool_name", w->event->tool_name);
+    phi__records_str(&w->out, "point", phi_str_of(phi__event_point(w->event->point)));
+    phi__records_option(&w->out, "tool_call_id", w->event->tool_call_id);
+    phi__records_option(&w->out, "tool_name", w->event->tool_name);
     if (phi__ej_of_tool(w))
         phi__ej_args(w);
     else
-        phi__ej_raw(w, "args", "null");
-    phi__ej_str(w, "text", w->event->text);
+        phi__records_raw(&w->out, "args", "null");
+    phi__records_str(&w->out, "text", w->event->text);
     if (w->event->input != PHI_INPUT_NONE)
-        phi__ej_str(w, "input", phi_str_of(phi__event_input(w->event->input)));
+        phi__records_str(&w->out, "input", phi_str_of(phi__event_input(w->event->input)));
 }
 
 /* ---- trouble, compaction ---- */
@@ -53161,37 +53254,31 @@ static void phi__ej_failure(phi__event_writer *w) {
         failure = *w->event->failure;
     else
         memset(&failure, 0, sizeof failure);
-    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
-    phi__ej_str(w, "message", failure.message);
-    phi__ej_u64(w, "http_status", (uint64_t)(failure.http_status > 0 ? failure.http_status : 0));
-    phi__ej_bool(w, "retryable", failure.retryable);
-    if (failure.has_retry_after) phi__ej_u64(w, "retry_after_ms", failure.retry_after_ms);
-    if (failure.code.len > 0) phi__ej_str(w, "code", failure.code);
-    if (failure.request_id.len > 0) phi__ej_str(w, "request_id", failure.request_id);
-    phi__json_put_key(&w->out, PHI__LIT("status"));
-    phi__json_put_i64(&w->out, (int64_t)w->event->status);
+    phi__records_str(&w->out, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
+    if (failure.http_status < 0) failure.http_status = 0;
+    phi__event_put(&w->out, PHI__EVENT_FAILURE, &failure);
+    if (failure.has_retry_after)
+        phi__records_u64(&w->out, "retry_after_ms", failure.retry_after_ms);
+    phi__event_put(&w->out, PHI__EVENT_FAILURE_MORE, &failure);
+    phi__records_i64(&w->out, "status", (int64_t)w->event->status);
 }
 
 static void phi__ej_retry(phi__event_writer *w) {
-    phi__ej_u64(w, "attempt", w->event->attempt);
-    phi__ej_u64(w, "attempts", w->event->attempts);
-    phi__ej_u64(w, "delay_ms", w->event->delay_ms);
+    phi__event_put(&w->out, PHI__EVENT_RETRY, w->event);
     phi__ej_failure(w);
-    phi__ej_str(w, "text", w->event->text);
-    phi__ej_time(w);
+    phi__records_str(&w->out, "text", w->event->text);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_dropped(phi__event_writer *w) {
-    phi__ej_option(w, "input", phi_str_of(phi__event_input(w->event->input)));
-    phi__ej_str(w, "text", w->event->text);
-    phi__ej_str(w, "reason", w->event->source);
+    phi__records_option(&w->out, "input", phi_str_of(phi__event_input(w->event->input)));
+    phi__event_put(&w->out, PHI__EVENT_DROPPED, w->event);
 }
 
 static void phi__ej_rewrite(phi__event_writer *w) {
-    phi__ej_str(w, "op_id", w->event->text);
-    phi__json_put_key(&w->out, PHI__LIT("status"));
-    phi__json_put_i64(&w->out, (int64_t)w->event->status);
-    phi__ej_str(w, "reason", w->event->source);
+    phi__records_str(&w->out, "op_id", w->event->text);
+    phi__records_i64(&w->out, "status", (int64_t)w->event->status);
+    phi__records_str(&w->out, "reason", w->event->source);
 }
 
 static void phi__ej_pruned(phi__event_writer *w) {
@@ -53201,16 +53288,14 @@ static void phi__ej_pruned(phi__event_writer *w) {
         p = *w->event->pruned;
     else
         memset(&p, 0, sizeof p);
-    phi__ej_u64(w, "tokens_removed", p.tokens_removed);
-    phi__ej_u64(w, "messages_removed", p.messages_removed);
-    phi__ej_option(w, "memo", p.memo);
-    phi__ej_raw(w, "pruned_timestamps", "[");
+    phi__event_put(&w->out, PHI__EVENT_PRUNED, &p);
+    phi__records_raw(&w->out, "pruned_timestamps", "[");
     for (i = 0; i < p.timestamp_count; i++) {
         phi__json_put_comma(&w->out);
         phi__json_put_i64(&w->out, p.timestamps[i]);
     }
     phi__buf_char(&w->out, ']');
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 /* Node ids are numbers here, as in the original. */
@@ -53221,15 +53306,13 @@ static void phi__ej_reverted(phi__event_writer *w) {
         r = *w->event->reverted;
     else
         memset(&r, 0, sizeof r);
-    phi__ej_str(w, "category", r.category);
+    phi__records_str(&w->out, "category", r.category);
     (void)phi__step_number(r.target, &target);
-    phi__ej_u64(w, "target", target);
+    phi__records_u64(&w->out, "target", target);
     phi__json_put_key(&w->out, PHI__LIT("abandoned_node_ids"));
     phi__step_put_all(&w->out, r.abandoned, r.abandoned_count);
-    phi__ej_option(w, "summary", r.summary);
-    phi__ej_bool(w, "applied", r.applied);
-    phi__ej_option(w, "reason", r.reason);
-    phi__ej_time(w);
+    phi__event_put(&w->out, PHI__EVENT_REVERTED, &r);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_compaction(phi__event_writer *w) {
@@ -53238,25 +53321,19 @@ static void phi__ej_compaction(phi__event_writer *w) {
         c = *w->event->compaction;
     else
         memset(&c, 0, sizeof c);
-    if (w->event->kind == PHI_EV_COMPACTION_START) {
-        phi__ej_u64(w, "estimated_tokens", c.estimated_tokens);
-        phi__ej_u64(w, "message_count", c.message_count);
-    } else {
-        phi__ej_u64(w, "messages_before", c.messages_before);
-        phi__ej_u64(w, "messages_after", c.messages_after);
-        phi__ej_u64(w, "estimated_tokens_before", c.tokens_before);
-        phi__ej_u64(w, "estimated_tokens_after", c.tokens_after);
-        phi__ej_u64(w, "loops_compacted", c.loops_compacted);
-    }
-    phi__ej_time(w);
+    phi__event_put(&w->out,
+                   w->event->kind == PHI_EV_COMPACTION_START ? PHI__EVENT_COMPACTION_START
+                                                             : PHI__EVENT_COMPACTION_END,
+                   &c);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 /* ---- requests, parallel runs ---- */
 
 static void phi__ej_request(phi__event_writer *w) {
-    phi__ej_u64(w, "turn_index", w->event->turn_index);
+    phi__records_u64(&w->out, "turn_index", w->event->turn_index);
     phi__ej_json(w, "payload", w->event->text);
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_parallel(phi__event_writer *w) {
@@ -53266,49 +53343,38 @@ static void phi__ej_parallel(phi__event_writer *w) {
         p = *w->event->parallel;
     else
         memset(&p, 0, sizeof p);
-    phi__ej_str(w, "session_id", p.session_id);
+    phi__records_str(&w->out, "session_id", p.session_id);
     if (w->event->kind == PHI_EV_PARALLEL_START) {
-        phi__ej_raw(w, "loop_ids", "[");
+        phi__records_raw(&w->out, "loop_ids", "[");
         for (i = 0; i < p.loop_count; i++) {
             phi__json_put_comma(&w->out);
             phi__json_put_str(&w->out, p.loop_ids[i]);
         }
         phi__buf_char(&w->out, ']');
     } else {
-        phi__ej_str(w, "selected_loop_id", p.selected_loop_id);
-        phi__ej_u64(w, "selected_config_index", p.selected_index);
+        phi__event_put(&w->out, PHI__EVENT_PARALLEL_END, &p);
         phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
         phi__message_put_usage_value(&w->out, &p.evaluation_usage);
     }
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_thread(phi__event_writer *w) {
-    phi__ej_str(w, "thread_id", w->event->text);
-    phi__ej_u64(w, "message_count", w->event->message_count);
+    phi__records_str(&w->out, "thread_id", w->event->text);
+    phi__records_u64(&w->out, "message_count", w->event->message_count);
     phi__ej_usage(w);
 }
 
 static void phi__ej_forgotten(phi__event_writer *w) {
-    const phi_forgotten *forgotten = w->event->forgotten;
-    if (forgotten == NULL) return;
-    phi__ej_u64(w, "from", forgotten->from);
-    phi__ej_u64(w, "to", forgotten->to);
-    phi__ej_u64(w, "messages", forgotten->messages);
-    phi__ej_u64(w, "bytes", forgotten->bytes);
-    phi__ej_bool(w, "compacted", forgotten->compacted);
+    if (w->event->forgotten != NULL)
+        phi__event_put(&w->out, PHI__EVENT_FORGOTTEN, w->event->forgotten);
 }
 
 static void phi__ej_context(phi__event_writer *w) {
-    const phi_context *context = w->event->context;
-    if (context == NULL) return;
-    phi__ej_u64(w, "tokens", context->tokens);
-    phi__ej_u64(w, "limit", context->limit);
-    phi__ej_u64(w, "messages", context->messages);
-    phi__ej_u64(w, "shown", context->shown);
-    if (w->event->kind != PHI_EV_SUMMARY_NEEDED) return;
-    phi__ej_u64(w, "need_from", context->need_from);
-    phi__ej_u64(w, "need_to", context->need_to);
+    if (w->event->context == NULL) return;
+    phi__event_put(&w->out, PHI__EVENT_CONTEXT, w->event->context);
+    if (w->event->kind == PHI_EV_SUMMARY_NEEDED)
+        phi__event_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
 }
 
 static void phi__ej_body(phi__event_writer *w) {
@@ -53324,36 +53390,36 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
     case PHI_EV_TOOL_START:
-        phi__ej_tool(w);
+        phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
         if (w->event->arguments.at != NULL)
             phi__ej_args(w);
         else
-            phi__ej_raw(w, "args", "null"); /* it was skipped */
+            phi__records_raw(&w->out, "args", "null"); /* it was skipped */
         break;
     case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
     case PHI_EV_TOOL_PROGRESS:
-        phi__ej_tool(w);
-        phi__ej_str(w, "text", w->event->text);
+        phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
+        phi__records_str(&w->out, "text", w->event->text);
         break;
     case PHI_EV_TOOL_END: phi__ej_tool_end(w); break;
     case PHI_EV_ERROR:
         phi__ej_failure(w);
-        phi__ej_time(w);
+        phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
         break;
     case PHI_EV_RETRY: phi__ej_retry(w); break;
     case PHI_EV_INPUT_REJECTED:
-    case PHI_EV_PAUSED: phi__ej_str(w, "reason", w->event->text); break;
+    case PHI_EV_PAUSED: phi__records_str(&w->out, "reason", w->event->text); break;
     case PHI_EV_INPUT_DROPPED: phi__ej_dropped(w); break;
     case PHI_EV_COMPACTION_START:
     case PHI_EV_COMPACTION_END: phi__ej_compaction(w); break;
     case PHI_EV_DECISION: phi__ej_decision(w); break;
     case PHI_EV_WARNING:
-        if (phi__ej_of_tool(w)) phi__ej_tool(w);
-        phi__ej_str(w, "text", w->event->text);
+        if (phi__ej_of_tool(w)) phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
+        phi__records_str(&w->out, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
     case PHI_EV_CONTEXT_WARNING:
-        phi__ej_str(w, "text", w->event->text);
+        phi__records_str(&w->out, "text", w->event->text);
         phi__ej_context(w);
         break;
     case PHI_EV_PRUNED: phi__ej_pruned(w); break;
@@ -53365,8 +53431,8 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
     case PHI_EV_SUMMARY_NEEDED: phi__ej_context(w); break;
     case PHI_EV_TOOL_HEARTBEAT:
-        phi__ej_tool(w);
-        phi__ej_u64(w, "elapsed_ms", w->event->elapsed_ms);
+        phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
+        phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
         break;
     }
 }
@@ -53401,10 +53467,10 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     w.scratch = arena;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
-    phi__ej_str(&w, "type", phi_str_of(type));
+    phi__records_str(&w.out, "type", phi_str_of(type));
     if (event->kind != PHI_EV_AGENT_START && event->kind != PHI_EV_PARALLEL_START &&
         event->kind != PHI_EV_PARALLEL_END)
-        phi__ej_str(&w, "loop_id", event->loop_id);
+        phi__records_str(&w.out, "loop_id", event->loop_id);
     phi__ej_body(&w);
     phi__buf_char(&w.out, '}');
     if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;
@@ -53436,20 +53502,6 @@ static const phi_json *phi__er_get(const phi__event_reader *r, const char *key) 
     return phi_json_get(r->root, key);
 }
 
-static phi_str phi__er_str(const phi__event_reader *r, const char *key) {
-    return phi_json_str(phi__er_get(r, key), "");
-}
-
-static uint32_t phi__er_u32(const phi__event_reader *r, const char *key) {
-    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-static size_t phi__er_size(const phi__event_reader *r, const char *key) {
-    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
-    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
-}
-
 /* JSON text of a value; null is nothing. */
 static phi_str phi__er_json(phi__event_reader *r, const phi_json *node) {
     phi_str out = {NULL, 0};
@@ -53479,12 +53531,6 @@ static phi_status phi__er_within(phi__event_reader *r, phi_status status, const 
     if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, words) < 0)
         r->error->message[0] = '\0';
     return status;
-}
-
-static void phi__er_time(phi__event_reader *r) {
-    int64_t ms = 0;
-    (void)phi__date_get(phi__er_str(r, "timestamp"), &ms);
-    r->out->timestamp_ms = ms;
 }
 
 static void phi__er_usage(phi__event_reader *r) {
@@ -53545,24 +53591,24 @@ static void phi__er_continuation(const phi_json *node, phi_loop_info *loop) {
 static phi_status phi__er_start(phi__event_reader *r) {
     phi_loop_info *loop = (phi_loop_info *)phi__er_alloc(r, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
-    loop->agent_id = phi__er_str(r, "agent_id");
-    loop->session_id = phi__er_str(r, "session_id");
+    loop->agent_id = phi__records_get_str(r->root, "agent_id");
+    loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
-    loop->parent_loop_id = phi__er_str(r, "parent_loop_id");
+    loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
     phi__er_continuation(phi__er_get(r, "continuation_kind"), loop);
     loop->metadata = phi__er_json(r, phi__er_get(r, "metadata"));
     loop->config = phi__er_json(r, phi__er_get(r, "config_snapshot"));
     r->out->loop = loop;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_end(phi__event_reader *r) {
     phi__er_usage(r);
-    phi__er_time(r);
-    r->out->source = phi__er_str(r, "abort_reason");
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
+    r->out->source = phi__records_get_str(r->root, "abort_reason");
     if (phi_json_is_string(phi__er_get(r, "rejection"))) {
-        r->out->rejection = phi__er_str(r, "rejection");
+        r->out->rejection = phi__records_get_str(r->root, "rejection");
         r->out->status = PHI_REJECTED;
     }
     return phi__er_messages(r, "messages");
@@ -53571,10 +53617,10 @@ static phi_status phi__er_end(phi__event_reader *r) {
 /* ---- turns ---- */
 
 static phi_status phi__er_turn_start(phi__event_reader *r) {
-    phi_str word = phi__er_str(r, "triggered_by");
+    phi_str word = phi__records_get_str(r->root, "triggered_by");
     int i;
-    r->out->turn_index = phi__er_u32(r, "turn_index");
-    phi__er_time(r);
+    r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->trigger = PHI_TRIGGER_USER;
     for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
         if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) r->out->trigger = (phi_trigger)i;
@@ -53586,7 +53632,7 @@ static phi_status phi__er_turn_start(phi__event_reader *r) {
 static phi_status phi__er_turn_end(phi__event_reader *r) {
     phi_status status = phi__er_message(r, false);
     phi__er_usage(r);
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return status == PHI_OK ? phi__er_messages(r, "tool_results") : status;
 }
 
@@ -53660,13 +53706,13 @@ static phi_status phi__er_update(phi__event_reader *r) {
 }
 
 static phi_status phi__er_tool_end(phi__event_reader *r) {
-    r->out->is_error = phi_json_bool(phi__er_get(r, "is_error"), false);
-    r->out->child_loop_id = phi__er_str(r, "child_loop_id");
+    r->out->is_error = phi__records_get_bool(r->root, "is_error");
+    r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
     return phi__er_result(r, "result");
 }
 
 static phi_input phi__er_input(const phi__event_reader *r) {
-    phi_str word = phi__er_str(r, "input");
+    phi_str word = phi__records_get_str(r->root, "input");
     int i;
     for (i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
         if (phi__str_is(word, phi__event_input((phi_input)i))) return (phi_input)i;
@@ -53674,12 +53720,12 @@ static phi_input phi__er_input(const phi__event_reader *r) {
 }
 
 static phi_status phi__er_decision(phi__event_reader *r) {
-    phi_str word = phi__er_str(r, "point");
+    phi_str word = phi__records_get_str(r->root, "point");
     int point;
     for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
         if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
     if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
-    r->out->text = phi__er_str(r, "text");
+    r->out->text = phi__records_get_str(r->root, "text");
     r->out->input = phi__er_input(r);
     return PHI_OK;
 }
@@ -53693,46 +53739,40 @@ static phi_status phi__er_status(int64_t number) {
 
 static phi_status phi__er_failure(phi__event_reader *r) {
     phi_failure *failure = (phi_failure *)phi__er_alloc(r, sizeof *failure);
-    phi_str word = phi__er_str(r, "kind");
-    uint32_t status = phi__er_u32(r, "http_status");
+    phi_str word = phi__records_get_str(r->root, "kind");
     const phi_json *after = phi__er_get(r, "retry_after_ms");
     int i;
     if (failure == NULL) return PHI_NO_MEMORY;
     for (i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
         if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
-    failure->message = phi__er_str(r, "message");
-    failure->http_status = status > 999 ? 999 : (int)status;
-    failure->retryable = phi_json_bool(phi__er_get(r, "retryable"), false);
+    phi__event_get(r->root, PHI__EVENT_FAILURE, failure);
+    phi__event_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
+    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is_number(after);
     failure->retry_after_ms = phi_json_uint(after, 0);
-    failure->code = phi__er_str(r, "code");
-    failure->request_id = phi__er_str(r, "request_id");
     r->out->failure = failure;
     r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_retry(phi__event_reader *r) {
-    r->out->attempt = phi__er_u32(r, "attempt");
-    r->out->attempts = phi__er_u32(r, "attempts");
-    r->out->delay_ms = phi__er_u32(r, "delay_ms");
-    r->out->text = phi__er_str(r, "text");
+    phi__event_get(r->root, PHI__EVENT_RETRY, r->out);
+    r->out->text = phi__records_get_str(r->root, "text");
     return phi__er_failure(r);
 }
 
 static phi_status phi__er_dropped(phi__event_reader *r) {
     r->out->input = phi__er_input(r);
-    r->out->text = phi__er_str(r, "text");
-    r->out->source = phi__er_str(r, "reason");
+    phi__event_get(r->root, PHI__EVENT_DROPPED, r->out);
     return PHI_OK;
 }
 
 static phi_status phi__er_rewrite(phi__event_reader *r) {
-    r->out->text = phi__er_str(r, "op_id");
+    r->out->text = phi__records_get_str(r->root, "op_id");
     r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
-    r->out->source = phi__er_str(r, "reason");
+    r->out->source = phi__records_get_str(r->root, "reason");
     return PHI_OK;
 }
 
@@ -53743,14 +53783,12 @@ static phi_status phi__er_pruned(phi__event_reader *r) {
     size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
     int64_t *ms = (int64_t *)phi__er_alloc(r, phi__mul(n, sizeof *ms));
     if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
-    p->tokens_removed = phi_json_uint(phi__er_get(r, "tokens_removed"), 0);
-    p->messages_removed = phi__er_size(r, "messages_removed");
-    p->memo = phi__er_str(r, "memo");
+    phi__event_get(r->root, PHI__EVENT_PRUNED, p);
     while (p->timestamp_count < n && (node = phi_json_next(&it)) != NULL)
         ms[p->timestamp_count++] = phi_json_int(node, 0);
     p->timestamps = ms;
     r->out->pruned = p;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
@@ -53772,46 +53810,39 @@ static phi_status phi__er_reverted(phi__event_reader *r) {
     size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
     phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
-    v->category = phi__er_str(r, "category");
+    v->category = phi__records_get_str(r->root, "category");
     v->target = phi__er_node(r, phi__er_get(r, "target"));
     while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
         names[v->abandoned_count++] = phi__er_node(r, node);
     v->abandoned = names;
-    v->summary = phi__er_str(r, "summary");
-    v->applied = phi_json_bool(phi__er_get(r, "applied"), false);
-    v->reason = phi__er_str(r, "reason");
+    phi__event_get(r->root, PHI__EVENT_REVERTED, v);
     r->out->reverted = v;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_compaction(phi__event_reader *r) {
     phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
-    c->estimated_tokens = phi_json_uint(phi__er_get(r, "estimated_tokens"), 0);
-    c->message_count = phi__er_size(r, "message_count");
-    c->messages_before = phi__er_size(r, "messages_before");
-    c->messages_after = phi__er_size(r, "messages_after");
-    c->tokens_before = phi_json_uint(phi__er_get(r, "estimated_tokens_before"), 0);
-    c->tokens_after = phi_json_uint(phi__er_get(r, "estimated_tokens_after"), 0);
-    c->loops_compacted = phi__er_size(r, "loops_compacted");
+    phi__event_get(r->root, PHI__EVENT_COMPACTION_START, c);
+    phi__event_get(r->root, PHI__EVENT_COMPACTION_END, c);
     r->out->compaction = c;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 /* ---- requests, parallel runs ---- */
 
 static phi_status phi__er_request(phi__event_reader *r) {
-    r->out->turn_index = phi__er_u32(r, "turn_index");
+    r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
     r->out->text = phi__er_json(r, phi__er_get(r, "payload"));
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_thread(phi__event_reader *r) {
-    r->out->text = phi__er_str(r, "thread_id");
-    r->out->message_count = phi__er_size(r, "message_count");
+    r->out->text = phi__records_get_str(r->root, "thread_id");
+    r->out->message_count = phi__records_get_size(r->root, "message_count");
     phi__er_usage(r);
     return PHI_OK;
 }
@@ -53819,11 +53850,7 @@ static phi_status phi__er_thread(phi__event_reader *r) {
 static phi_status phi__er_forgotten(phi__event_reader *r) {
     phi_forgotten *forgotten = (phi_forgotten *)phi__er_alloc(r, sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    forgotten->from = phi_json_uint(phi__er_get(r, "from"), 0);
-    forgotten->to = phi_json_uint(phi__er_get(r, "to"), 0);
-    forgotten->messages = phi__er_size(r, "messages");
-    forgotten->bytes = phi__er_size(r, "bytes");
-    forgotten->compacted = phi_json_bool(phi__er_get(r, "compacted"), false);
+    phi__event_get(r->root, PHI__EVENT_FORGOTTEN, forgotten);
     r->out->forgotten = forgotten;
     return PHI_OK;
 }
@@ -53833,12 +53860,8 @@ static phi_status phi__er_context(phi__event_reader *r) {
     if (phi__er_get(r, "tokens") == NULL) return PHI_OK;
     context = (phi_context *)phi__er_alloc(r, sizeof *context);
     if (context == NULL) return PHI_NO_MEMORY;
-    context->tokens = phi_json_uint(phi__er_get(r, "tokens"), 0);
-    context->limit = phi_json_uint(phi__er_get(r, "limit"), 0);
-    context->messages = phi__er_size(r, "messages");
-    context->shown = phi__er_size(r, "shown");
-    context->need_from = phi_json_uint(phi__er_get(r, "need_from"), 0);
-    context->need_to = phi_json_uint(phi__er_get(r, "need_to"), 0);
+    phi__event_get(r->root, PHI__EVENT_CONTEXT, context);
+    phi__event_get(r->root, PHI__EVENT_NEEDED, context);
     r->out->context = context;
     return PHI_OK;
 }
@@ -53853,20 +53876,19 @@ static phi_status phi__er_parallel(phi__event_reader *r) {
     if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
     while (to != NULL && (id = phi_json_next(&it)) != NULL)
         to[p->loop_count++] = phi_json_str(id, "");
-    p->session_id = phi__er_str(r, "session_id");
+    p->session_id = phi__records_get_str(r->root, "session_id");
     p->loop_ids = to;
-    p->selected_loop_id = phi__er_str(r, "selected_loop_id");
-    p->selected_index = phi__er_size(r, "selected_config_index");
+    phi__event_get(r->root, PHI__EVENT_PARALLEL_END, p);
     p->evaluation_usage = phi__message_get_usage(phi__er_get(r, "evaluation_usage"));
     r->out->parallel = p;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 /* ---- any event ---- */
 
 static phi_status phi__er_text(phi__event_reader *r, const char *key) {
-    r->out->text = phi__er_str(r, key);
+    r->out->text = phi__records_get_str(r->root, key);
     return PHI_OK;
 }
 
@@ -53906,7 +53928,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
     case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
     case PHI_EV_TOOL_HEARTBEAT:
-        r->out->elapsed_ms = phi_json_uint(phi__er_get(r, "elapsed_ms"), 0);
+        r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
     }
     return PHI_OK;
@@ -53935,9 +53957,8 @@ static phi_status phi__er_event(phi__event_reader *r) {
         return phi__er_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     status = phi__er_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;
-    r->out->loop_id = phi__er_str(r, "loop_id");
-    r->out->tool_call_id = phi__er_str(r, "tool_call_id");
-    r->out->tool_name = phi__er_str(r, "tool_name");
+    r->out->loop_id = phi__records_get_str(r->root, "loop_id");
+    phi__event_get(r->root, PHI__EVENT_TOOL, r->out);
     status = phi__er_body(r);
     return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
 }

@@ -5,10 +5,9 @@
    and HTTP status, decisions, pauses) stands in types that are ours alone. */
 #include "agent/agent_in.h"
 #include "agent/event_in.h"
-#include "base/date_in.h"
 #include "io/secret_in.h"
 #include "model/message_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 #include "history/step_in.h"
 
 /* ---- words ---- */
@@ -67,48 +66,15 @@ typedef struct phi__event_writer {
     phi_arena *scratch;
 } phi__event_writer;
 
-static void phi__ej_str(phi__event_writer *w, const char *key, phi_str value) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_str(&w->out, value);
-}
-
-static void phi__ej_raw(phi__event_writer *w, const char *key, const char *json) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__buf_text(&w->out, json);
-}
-
-/* Nothing is null. */
-static void phi__ej_option(phi__event_writer *w, const char *key, phi_str value) {
-    if (value.len > 0)
-        phi__ej_str(w, key, value);
-    else
-        phi__ej_raw(w, key, "null");
-}
-
 /* JSON text, nothing as null. */
 static void phi__ej_json(phi__event_writer *w, const char *key, phi_str text) {
-    if (!phi__message_put_json(&w->out, key, text, true, w->scratch)) phi__ej_option(w, key, text);
-}
-
-static void phi__ej_u64(phi__event_writer *w, const char *key, uint64_t n) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_u64(&w->out, n);
-}
-
-static void phi__ej_bool(phi__event_writer *w, const char *key, bool b) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_bool(&w->out, b);
-}
-
-static void phi__ej_time(phi__event_writer *w) {
-    char text[PHI__DATE_BYTES];
-    size_t len = phi__date_put(w->event->timestamp_ms, text);
-    phi__ej_str(w, "timestamp", phi__str(text, len));
+    if (!phi__message_put_json(&w->out, key, text, true, w->scratch))
+        phi__records_option(&w->out, key, text);
 }
 
 static void phi__ej_message(phi__event_writer *w, const char *key, const phi_message *message) {
     if (message == NULL) {
-        phi__ej_raw(w, key, "null");
+        phi__records_raw(&w->out, key, "null");
         return;
     }
     phi__json_put_key(&w->out, phi_str_of(key));
@@ -130,14 +96,14 @@ static void phi__ej_usage(phi__event_writer *w) {
 
 static void phi__ej_api(phi__event_writer *w, phi_str protocol) {
     const char *api = phi__message_api(protocol);
-    if (api != NULL) phi__ej_str(w, "api", phi_str_of(api));
+    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
 }
 
 static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) {
     phi__buf clean;
     phi__buf_init(&clean, w->out.memory);
     phi__secret_put_url(&clean, phi_str_of(url));
-    phi__ej_str(w, key, phi__buf_str(&clean));
+    phi__records_str(&w->out, key, phi__buf_str(&clean));
     if (clean.failed) w->out.failed = true;
     phi__buf_free(&clean);
 }
@@ -150,20 +116,20 @@ static void phi__ej_snapshot(phi__event_writer *w) {
     size_t level = (size_t)agent->desc.thinking;
     phi__json_put_key(&w->out, PHI__LIT("config_snapshot"));
     phi__buf_char(&w->out, '{');
-    phi__ej_str(w, "model", phi_str_of(model->id));
-    phi__ej_str(w, "provider", phi_str_of(model->provider));
-    phi__ej_str(w, "config_id", agent->line.segment);
-    phi__ej_str(w, "name", phi_str_of(model->name));
+    phi__records_str(&w->out, "model", phi_str_of(model->id));
+    phi__records_str(&w->out, "provider", phi_str_of(model->provider));
+    phi__records_str(&w->out, "config_id", agent->line.segment);
+    phi__records_str(&w->out, "name", phi_str_of(model->name));
     phi__ej_api(w, phi_str_of(model->protocol));
     phi__ej_url(w, "base_url", model->base_url);
-    phi__ej_bool(w, "reasoning", model->reasoning);
-    phi__ej_u64(w, "context_window", model->context_window);
-    phi__ej_u64(w, "max_tokens",
-                agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
-    phi__ej_str(w, "thinking_level", phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
+    phi__records_bool(&w->out, "reasoning", model->reasoning);
+    phi__records_u64(&w->out, "context_window", model->context_window);
+    phi__records_u64(&w->out, "max_tokens",
+                     agent->desc.max_tokens != 0 ? agent->desc.max_tokens : model->max_tokens);
+    phi__records_str(&w->out, "thinking_level",
+                     phi_str_of(levels[level < PHI__COUNT(levels) ? level : 0]));
     if (agent->desc.has_temperature) {
-        phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, agent->desc.temperature);
+        phi__records_double(&w->out, "temperature", agent->desc.temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -191,8 +157,8 @@ static void phi__ej_read_snapshot(phi__event_writer *w, phi_str config) {
 
 static void phi__ej_tagged(phi__event_writer *w, const char *word, phi_str tag) {
     phi__buf_char(&w->out, '{');
-    phi__ej_raw(w, word, "{");
-    phi__ej_str(w, "tag", tag);
+    phi__records_raw(&w->out, word, "{");
+    phi__records_str(&w->out, "tag", tag);
     phi__buf_text(&w->out, "}}");
 }
 
@@ -216,12 +182,12 @@ static void phi__ej_start(phi__event_writer *w) {
         loop.agent_id = w->agent->agent_id;
         loop.session_id = w->agent->line.session->id;
     }
-    phi__ej_str(w, "agent_id", loop.agent_id);
-    phi__ej_str(w, "session_id", loop.session_id);
-    phi__ej_str(w, "loop_id", w->event->loop_id);
-    phi__ej_option(w, "parent_loop_id", loop.parent_loop_id);
+    phi__records_str(&w->out, "agent_id", loop.agent_id);
+    phi__records_str(&w->out, "session_id", loop.session_id);
+    phi__records_str(&w->out, "loop_id", w->event->loop_id);
+    phi__records_option(&w->out, "parent_loop_id", loop.parent_loop_id);
     phi__ej_continuation(w, &loop);
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     phi__ej_json(w, "metadata", loop.metadata);
     if (w->agent != NULL)
         phi__ej_snapshot(w);
@@ -258,7 +224,7 @@ static size_t phi__ej_said(const phi_thread *thread, const phi_event *event, phi
 
 static void phi__ej_end(phi__event_writer *w) {
     size_t i, count = w->event->message_count;
-    phi__ej_raw(w, "messages", "[");
+    phi__records_raw(&w->out, "messages", "[");
     if (w->agent != NULL)
         (void)phi__ej_said(w->agent->thread, w->event, w);
     else
@@ -266,20 +232,20 @@ static void phi__ej_end(phi__event_writer *w) {
             phi__ej_item(w, &w->event->messages[i]);
     phi__buf_char(&w->out, ']');
     phi__ej_usage(w);
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
     if (w->event->rejection.at != NULL) /* the original tells "" from null */
-        phi__ej_str(w, "rejection", w->event->rejection);
+        phi__records_str(&w->out, "rejection", w->event->rejection);
     else
-        phi__ej_raw(w, "rejection", "null");
-    if (w->event->source.len > 0) phi__ej_str(w, "abort_reason", w->event->source);
+        phi__records_raw(&w->out, "rejection", "null");
+    if (w->event->source.len > 0) phi__records_str(&w->out, "abort_reason", w->event->source);
 }
 
 /* ---- turns ---- */
 
 static void phi__ej_turn_start(phi__event_writer *w) {
-    phi__ej_u64(w, "turn_index", w->event->turn_index);
-    phi__ej_time(w);
-    phi__ej_str(w, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
+    phi__records_u64(&w->out, "turn_index", w->event->turn_index);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
 }
 
 /* Results are bare: without the turn they are of. */
@@ -311,8 +277,8 @@ static void phi__ej_turn_end(phi__event_writer *w) {
     size_t i;
     phi__ej_message(w, "message", w->event->message);
     phi__ej_usage(w);
-    phi__ej_time(w);
-    phi__ej_raw(w, "tool_results", "[");
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
+    phi__records_raw(&w->out, "tool_results", "[");
     if (w->agent != NULL)
         phi__ej_results(w);
     else
@@ -323,18 +289,13 @@ static void phi__ej_turn_end(phi__event_writer *w) {
 
 static void phi__ej_delta(phi__event_writer *w) {
     phi__ej_message(w, "message", w->event->message);
-    phi__ej_raw(w, "delta", "{");
-    phi__ej_raw(w, phi__event_delta(w->event->kind), "{");
-    phi__ej_str(w, "delta", w->event->text);
+    phi__records_raw(&w->out, "delta", "{");
+    phi__records_raw(&w->out, phi__event_delta(w->event->kind), "{");
+    phi__records_str(&w->out, "delta", w->event->text);
     phi__buf_text(&w->out, "}}");
 }
 
 /* ---- tools ---- */
-
-static void phi__ej_tool(phi__event_writer *w) {
-    phi__ej_str(w, "tool_call_id", w->event->tool_call_id);
-    phi__ej_str(w, "tool_name", w->event->tool_name);
-}
 
 static bool phi__ej_of_tool(const phi__event_writer *w) {
     return w->event->tool_call_id.len > 0 || w->event->tool_name.len > 0;
@@ -347,17 +308,18 @@ static void phi__ej_args(phi__event_writer *w) {
 
 /* ToolResult: {"content":[..],"details":null}. */
 static void phi__ej_result(phi__event_writer *w, const char *key, const phi_message *result) {
-    phi__ej_raw(w, key, "{");
+    phi__records_raw(&w->out, key, "{");
     phi__message_put_blocks(&w->out, result, w->scratch);
     phi__ej_json(w, "details", result->details);
-    if (w->event->child_loop_id.len > 0) phi__ej_str(w, "child_loop_id", w->event->child_loop_id);
+    if (w->event->child_loop_id.len > 0)
+        phi__records_str(&w->out, "child_loop_id", w->event->child_loop_id);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__ej_update(phi__event_writer *w) {
     phi_content content;
     phi_message part;
-    phi__ej_tool(w);
+    phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
     if (w->event->message != NULL) {
         phi__ej_result(w, "partial_result", w->event->message);
         return;
@@ -372,23 +334,23 @@ static void phi__ej_update(phi__event_writer *w) {
 }
 
 static void phi__ej_tool_end(phi__event_writer *w) {
-    phi__ej_tool(w);
+    phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
     if (w->event->message != NULL) phi__ej_result(w, "result", w->event->message);
-    phi__ej_bool(w, "is_error", w->event->is_error);
-    phi__ej_option(w, "child_loop_id", w->event->child_loop_id);
+    phi__records_bool(&w->out, "is_error", w->event->is_error);
+    phi__records_option(&w->out, "child_loop_id", w->event->child_loop_id);
 }
 
 static void phi__ej_decision(phi__event_writer *w) {
-    phi__ej_str(w, "point", phi_str_of(phi__event_point(w->event->point)));
-    phi__ej_option(w, "tool_call_id", w->event->tool_call_id);
-    phi__ej_option(w, "tool_name", w->event->tool_name);
+    phi__records_str(&w->out, "point", phi_str_of(phi__event_point(w->event->point)));
+    phi__records_option(&w->out, "tool_call_id", w->event->tool_call_id);
+    phi__records_option(&w->out, "tool_name", w->event->tool_name);
     if (phi__ej_of_tool(w))
         phi__ej_args(w);
     else
-        phi__ej_raw(w, "args", "null");
-    phi__ej_str(w, "text", w->event->text);
+        phi__records_raw(&w->out, "args", "null");
+    phi__records_str(&w->out, "text", w->event->text);
     if (w->event->input != PHI_INPUT_NONE)
-        phi__ej_str(w, "input", phi_str_of(phi__event_input(w->event->input)));
+        phi__records_str(&w->out, "input", phi_str_of(phi__event_input(w->event->input)));
 }
 
 /* ---- trouble, compaction ---- */
@@ -399,37 +361,31 @@ static void phi__ej_failure(phi__event_writer *w) {
         failure = *w->event->failure;
     else
         memset(&failure, 0, sizeof failure);
-    phi__ej_str(w, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
-    phi__ej_str(w, "message", failure.message);
-    phi__ej_u64(w, "http_status", (uint64_t)(failure.http_status > 0 ? failure.http_status : 0));
-    phi__ej_bool(w, "retryable", failure.retryable);
-    if (failure.has_retry_after) phi__ej_u64(w, "retry_after_ms", failure.retry_after_ms);
-    if (failure.code.len > 0) phi__ej_str(w, "code", failure.code);
-    if (failure.request_id.len > 0) phi__ej_str(w, "request_id", failure.request_id);
-    phi__json_put_key(&w->out, PHI__LIT("status"));
-    phi__json_put_i64(&w->out, (int64_t)w->event->status);
+    phi__records_str(&w->out, "kind", phi_str_of(phi_failure_kind_text(failure.kind)));
+    if (failure.http_status < 0) failure.http_status = 0;
+    phi__event_put(&w->out, PHI__EVENT_FAILURE, &failure);
+    if (failure.has_retry_after)
+        phi__records_u64(&w->out, "retry_after_ms", failure.retry_after_ms);
+    phi__event_put(&w->out, PHI__EVENT_FAILURE_MORE, &failure);
+    phi__records_i64(&w->out, "status", (int64_t)w->event->status);
 }
 
 static void phi__ej_retry(phi__event_writer *w) {
-    phi__ej_u64(w, "attempt", w->event->attempt);
-    phi__ej_u64(w, "attempts", w->event->attempts);
-    phi__ej_u64(w, "delay_ms", w->event->delay_ms);
+    phi__event_put(&w->out, PHI__EVENT_RETRY, w->event);
     phi__ej_failure(w);
-    phi__ej_str(w, "text", w->event->text);
-    phi__ej_time(w);
+    phi__records_str(&w->out, "text", w->event->text);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_dropped(phi__event_writer *w) {
-    phi__ej_option(w, "input", phi_str_of(phi__event_input(w->event->input)));
-    phi__ej_str(w, "text", w->event->text);
-    phi__ej_str(w, "reason", w->event->source);
+    phi__records_option(&w->out, "input", phi_str_of(phi__event_input(w->event->input)));
+    phi__event_put(&w->out, PHI__EVENT_DROPPED, w->event);
 }
 
 static void phi__ej_rewrite(phi__event_writer *w) {
-    phi__ej_str(w, "op_id", w->event->text);
-    phi__json_put_key(&w->out, PHI__LIT("status"));
-    phi__json_put_i64(&w->out, (int64_t)w->event->status);
-    phi__ej_str(w, "reason", w->event->source);
+    phi__records_str(&w->out, "op_id", w->event->text);
+    phi__records_i64(&w->out, "status", (int64_t)w->event->status);
+    phi__records_str(&w->out, "reason", w->event->source);
 }
 
 static void phi__ej_pruned(phi__event_writer *w) {
@@ -439,16 +395,14 @@ static void phi__ej_pruned(phi__event_writer *w) {
         p = *w->event->pruned;
     else
         memset(&p, 0, sizeof p);
-    phi__ej_u64(w, "tokens_removed", p.tokens_removed);
-    phi__ej_u64(w, "messages_removed", p.messages_removed);
-    phi__ej_option(w, "memo", p.memo);
-    phi__ej_raw(w, "pruned_timestamps", "[");
+    phi__event_put(&w->out, PHI__EVENT_PRUNED, &p);
+    phi__records_raw(&w->out, "pruned_timestamps", "[");
     for (i = 0; i < p.timestamp_count; i++) {
         phi__json_put_comma(&w->out);
         phi__json_put_i64(&w->out, p.timestamps[i]);
     }
     phi__buf_char(&w->out, ']');
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 /* Node ids are numbers here, as in the original. */
@@ -459,15 +413,13 @@ static void phi__ej_reverted(phi__event_writer *w) {
         r = *w->event->reverted;
     else
         memset(&r, 0, sizeof r);
-    phi__ej_str(w, "category", r.category);
+    phi__records_str(&w->out, "category", r.category);
     (void)phi__step_number(r.target, &target);
-    phi__ej_u64(w, "target", target);
+    phi__records_u64(&w->out, "target", target);
     phi__json_put_key(&w->out, PHI__LIT("abandoned_node_ids"));
     phi__step_put_all(&w->out, r.abandoned, r.abandoned_count);
-    phi__ej_option(w, "summary", r.summary);
-    phi__ej_bool(w, "applied", r.applied);
-    phi__ej_option(w, "reason", r.reason);
-    phi__ej_time(w);
+    phi__event_put(&w->out, PHI__EVENT_REVERTED, &r);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_compaction(phi__event_writer *w) {
@@ -476,25 +428,19 @@ static void phi__ej_compaction(phi__event_writer *w) {
         c = *w->event->compaction;
     else
         memset(&c, 0, sizeof c);
-    if (w->event->kind == PHI_EV_COMPACTION_START) {
-        phi__ej_u64(w, "estimated_tokens", c.estimated_tokens);
-        phi__ej_u64(w, "message_count", c.message_count);
-    } else {
-        phi__ej_u64(w, "messages_before", c.messages_before);
-        phi__ej_u64(w, "messages_after", c.messages_after);
-        phi__ej_u64(w, "estimated_tokens_before", c.tokens_before);
-        phi__ej_u64(w, "estimated_tokens_after", c.tokens_after);
-        phi__ej_u64(w, "loops_compacted", c.loops_compacted);
-    }
-    phi__ej_time(w);
+    phi__event_put(&w->out,
+                   w->event->kind == PHI_EV_COMPACTION_START ? PHI__EVENT_COMPACTION_START
+                                                             : PHI__EVENT_COMPACTION_END,
+                   &c);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 /* ---- requests, parallel runs ---- */
 
 static void phi__ej_request(phi__event_writer *w) {
-    phi__ej_u64(w, "turn_index", w->event->turn_index);
+    phi__records_u64(&w->out, "turn_index", w->event->turn_index);
     phi__ej_json(w, "payload", w->event->text);
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_parallel(phi__event_writer *w) {
@@ -504,49 +450,38 @@ static void phi__ej_parallel(phi__event_writer *w) {
         p = *w->event->parallel;
     else
         memset(&p, 0, sizeof p);
-    phi__ej_str(w, "session_id", p.session_id);
+    phi__records_str(&w->out, "session_id", p.session_id);
     if (w->event->kind == PHI_EV_PARALLEL_START) {
-        phi__ej_raw(w, "loop_ids", "[");
+        phi__records_raw(&w->out, "loop_ids", "[");
         for (i = 0; i < p.loop_count; i++) {
             phi__json_put_comma(&w->out);
             phi__json_put_str(&w->out, p.loop_ids[i]);
         }
         phi__buf_char(&w->out, ']');
     } else {
-        phi__ej_str(w, "selected_loop_id", p.selected_loop_id);
-        phi__ej_u64(w, "selected_config_index", p.selected_index);
+        phi__event_put(&w->out, PHI__EVENT_PARALLEL_END, &p);
         phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
         phi__message_put_usage_value(&w->out, &p.evaluation_usage);
     }
-    phi__ej_time(w);
+    phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
 }
 
 static void phi__ej_thread(phi__event_writer *w) {
-    phi__ej_str(w, "thread_id", w->event->text);
-    phi__ej_u64(w, "message_count", w->event->message_count);
+    phi__records_str(&w->out, "thread_id", w->event->text);
+    phi__records_u64(&w->out, "message_count", w->event->message_count);
     phi__ej_usage(w);
 }
 
 static void phi__ej_forgotten(phi__event_writer *w) {
-    const phi_forgotten *forgotten = w->event->forgotten;
-    if (forgotten == NULL) return;
-    phi__ej_u64(w, "from", forgotten->from);
-    phi__ej_u64(w, "to", forgotten->to);
-    phi__ej_u64(w, "messages", forgotten->messages);
-    phi__ej_u64(w, "bytes", forgotten->bytes);
-    phi__ej_bool(w, "compacted", forgotten->compacted);
+    if (w->event->forgotten != NULL)
+        phi__event_put(&w->out, PHI__EVENT_FORGOTTEN, w->event->forgotten);
 }
 
 static void phi__ej_context(phi__event_writer *w) {
-    const phi_context *context = w->event->context;
-    if (context == NULL) return;
-    phi__ej_u64(w, "tokens", context->tokens);
-    phi__ej_u64(w, "limit", context->limit);
-    phi__ej_u64(w, "messages", context->messages);
-    phi__ej_u64(w, "shown", context->shown);
-    if (w->event->kind != PHI_EV_SUMMARY_NEEDED) return;
-    phi__ej_u64(w, "need_from", context->need_from);
-    phi__ej_u64(w, "need_to", context->need_to);
+    if (w->event->context == NULL) return;
+    phi__event_put(&w->out, PHI__EVENT_CONTEXT, w->event->context);
+    if (w->event->kind == PHI_EV_SUMMARY_NEEDED)
+        phi__event_put(&w->out, PHI__EVENT_NEEDED, w->event->context);
 }
 
 static void phi__ej_body(phi__event_writer *w) {
@@ -562,36 +497,36 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_THINKING:
     case PHI_EV_TOOL_ARGUMENTS: phi__ej_delta(w); break;
     case PHI_EV_TOOL_START:
-        phi__ej_tool(w);
+        phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
         if (w->event->arguments.at != NULL)
             phi__ej_args(w);
         else
-            phi__ej_raw(w, "args", "null"); /* it was skipped */
+            phi__records_raw(&w->out, "args", "null"); /* it was skipped */
         break;
     case PHI_EV_TOOL_UPDATE: phi__ej_update(w); break;
     case PHI_EV_TOOL_PROGRESS:
-        phi__ej_tool(w);
-        phi__ej_str(w, "text", w->event->text);
+        phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
+        phi__records_str(&w->out, "text", w->event->text);
         break;
     case PHI_EV_TOOL_END: phi__ej_tool_end(w); break;
     case PHI_EV_ERROR:
         phi__ej_failure(w);
-        phi__ej_time(w);
+        phi__records_time(&w->out, "timestamp", w->event->timestamp_ms);
         break;
     case PHI_EV_RETRY: phi__ej_retry(w); break;
     case PHI_EV_INPUT_REJECTED:
-    case PHI_EV_PAUSED: phi__ej_str(w, "reason", w->event->text); break;
+    case PHI_EV_PAUSED: phi__records_str(&w->out, "reason", w->event->text); break;
     case PHI_EV_INPUT_DROPPED: phi__ej_dropped(w); break;
     case PHI_EV_COMPACTION_START:
     case PHI_EV_COMPACTION_END: phi__ej_compaction(w); break;
     case PHI_EV_DECISION: phi__ej_decision(w); break;
     case PHI_EV_WARNING:
-        if (phi__ej_of_tool(w)) phi__ej_tool(w);
-        phi__ej_str(w, "text", w->event->text);
+        if (phi__ej_of_tool(w)) phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
+        phi__records_str(&w->out, "text", w->event->text);
         break;
     case PHI_EV_REWRITE: phi__ej_rewrite(w); break;
     case PHI_EV_CONTEXT_WARNING:
-        phi__ej_str(w, "text", w->event->text);
+        phi__records_str(&w->out, "text", w->event->text);
         phi__ej_context(w);
         break;
     case PHI_EV_PRUNED: phi__ej_pruned(w); break;
@@ -603,8 +538,8 @@ static void phi__ej_body(phi__event_writer *w) {
     case PHI_EV_FORGOTTEN: phi__ej_forgotten(w); break;
     case PHI_EV_SUMMARY_NEEDED: phi__ej_context(w); break;
     case PHI_EV_TOOL_HEARTBEAT:
-        phi__ej_tool(w);
-        phi__ej_u64(w, "elapsed_ms", w->event->elapsed_ms);
+        phi__event_put(&w->out, PHI__EVENT_TOOL, w->event);
+        phi__records_u64(&w->out, "elapsed_ms", w->event->elapsed_ms);
         break;
     }
 }
@@ -639,10 +574,10 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     w.scratch = arena;
     phi__buf_init(&w.out, arena->memory);
     phi__buf_char(&w.out, '{');
-    phi__ej_str(&w, "type", phi_str_of(type));
+    phi__records_str(&w.out, "type", phi_str_of(type));
     if (event->kind != PHI_EV_AGENT_START && event->kind != PHI_EV_PARALLEL_START &&
         event->kind != PHI_EV_PARALLEL_END)
-        phi__ej_str(&w, "loop_id", event->loop_id);
+        phi__records_str(&w.out, "loop_id", event->loop_id);
     phi__ej_body(&w);
     phi__buf_char(&w.out, '}');
     if (w.out.failed || !phi__arena_str(arena, phi__buf_str(&w.out), out)) status = PHI_NO_MEMORY;

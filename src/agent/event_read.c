@@ -6,9 +6,9 @@
 #include "agent/agent.h"
 #include "agent/event_in.h"
 #include "base/arena_in.h"
-#include "base/date_in.h"
 #include "base/utf8_in.h"
 #include "model/message_in.h"
+#include "text/records_in.h"
 #include "history/step_in.h"
 
 #include <stdio.h>
@@ -25,20 +25,6 @@ typedef struct phi__event_reader {
 
 static const phi_json *phi__er_get(const phi__event_reader *r, const char *key) {
     return phi_json_get(r->root, key);
-}
-
-static phi_str phi__er_str(const phi__event_reader *r, const char *key) {
-    return phi_json_str(phi__er_get(r, key), "");
-}
-
-static uint32_t phi__er_u32(const phi__event_reader *r, const char *key) {
-    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-static size_t phi__er_size(const phi__event_reader *r, const char *key) {
-    uint64_t n = phi_json_uint(phi__er_get(r, key), 0);
-    return n > SIZE_MAX ? SIZE_MAX : (size_t)n;
 }
 
 /* JSON text of a value; null is nothing. */
@@ -70,12 +56,6 @@ static phi_status phi__er_within(phi__event_reader *r, phi_status status, const 
     if (snprintf(r->error->message, sizeof r->error->message, "%s: %s", where, words) < 0)
         r->error->message[0] = '\0';
     return status;
-}
-
-static void phi__er_time(phi__event_reader *r) {
-    int64_t ms = 0;
-    (void)phi__date_get(phi__er_str(r, "timestamp"), &ms);
-    r->out->timestamp_ms = ms;
 }
 
 static void phi__er_usage(phi__event_reader *r) {
@@ -136,24 +116,24 @@ static void phi__er_continuation(const phi_json *node, phi_loop_info *loop) {
 static phi_status phi__er_start(phi__event_reader *r) {
     phi_loop_info *loop = (phi_loop_info *)phi__er_alloc(r, sizeof *loop);
     if (loop == NULL) return PHI_NO_MEMORY;
-    loop->agent_id = phi__er_str(r, "agent_id");
-    loop->session_id = phi__er_str(r, "session_id");
+    loop->agent_id = phi__records_get_str(r->root, "agent_id");
+    loop->session_id = phi__records_get_str(r->root, "session_id");
     loop->loop_id = r->out->loop_id;
-    loop->parent_loop_id = phi__er_str(r, "parent_loop_id");
+    loop->parent_loop_id = phi__records_get_str(r->root, "parent_loop_id");
     phi__er_continuation(phi__er_get(r, "continuation_kind"), loop);
     loop->metadata = phi__er_json(r, phi__er_get(r, "metadata"));
     loop->config = phi__er_json(r, phi__er_get(r, "config_snapshot"));
     r->out->loop = loop;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_end(phi__event_reader *r) {
     phi__er_usage(r);
-    phi__er_time(r);
-    r->out->source = phi__er_str(r, "abort_reason");
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
+    r->out->source = phi__records_get_str(r->root, "abort_reason");
     if (phi_json_is_string(phi__er_get(r, "rejection"))) {
-        r->out->rejection = phi__er_str(r, "rejection");
+        r->out->rejection = phi__records_get_str(r->root, "rejection");
         r->out->status = PHI_REJECTED;
     }
     return phi__er_messages(r, "messages");
@@ -162,10 +142,10 @@ static phi_status phi__er_end(phi__event_reader *r) {
 /* ---- turns ---- */
 
 static phi_status phi__er_turn_start(phi__event_reader *r) {
-    phi_str word = phi__er_str(r, "triggered_by");
+    phi_str word = phi__records_get_str(r->root, "triggered_by");
     int i;
-    r->out->turn_index = phi__er_u32(r, "turn_index");
-    phi__er_time(r);
+    r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     r->out->trigger = PHI_TRIGGER_USER;
     for (i = PHI_TRIGGER_USER; i <= PHI_TRIGGER_BRANCH; i++)
         if (phi__str_is(word, phi__event_trigger((phi_trigger)i))) r->out->trigger = (phi_trigger)i;
@@ -177,7 +157,7 @@ static phi_status phi__er_turn_start(phi__event_reader *r) {
 static phi_status phi__er_turn_end(phi__event_reader *r) {
     phi_status status = phi__er_message(r, false);
     phi__er_usage(r);
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return status == PHI_OK ? phi__er_messages(r, "tool_results") : status;
 }
 
@@ -251,13 +231,13 @@ static phi_status phi__er_update(phi__event_reader *r) {
 }
 
 static phi_status phi__er_tool_end(phi__event_reader *r) {
-    r->out->is_error = phi_json_bool(phi__er_get(r, "is_error"), false);
-    r->out->child_loop_id = phi__er_str(r, "child_loop_id");
+    r->out->is_error = phi__records_get_bool(r->root, "is_error");
+    r->out->child_loop_id = phi__records_get_str(r->root, "child_loop_id");
     return phi__er_result(r, "result");
 }
 
 static phi_input phi__er_input(const phi__event_reader *r) {
-    phi_str word = phi__er_str(r, "input");
+    phi_str word = phi__records_get_str(r->root, "input");
     int i;
     for (i = PHI_INPUT_PROMPT; i <= PHI_INPUT_INJECTED; i++)
         if (phi__str_is(word, phi__event_input((phi_input)i))) return (phi_input)i;
@@ -265,12 +245,12 @@ static phi_input phi__er_input(const phi__event_reader *r) {
 }
 
 static phi_status phi__er_decision(phi__event_reader *r) {
-    phi_str word = phi__er_str(r, "point");
+    phi_str word = phi__records_get_str(r->root, "point");
     int point;
     for (point = PHI_HOOK_BEFORE_LOOP; point <= PHI_HOOK_CREDENTIAL; point *= 2)
         if (phi__str_is(word, phi__event_point(point))) r->out->point = point;
     if (r->out->tool_call_id.len > 0 || r->out->tool_name.len > 0) phi__er_args(r, "{}");
-    r->out->text = phi__er_str(r, "text");
+    r->out->text = phi__records_get_str(r->root, "text");
     r->out->input = phi__er_input(r);
     return PHI_OK;
 }
@@ -284,46 +264,40 @@ static phi_status phi__er_status(int64_t number) {
 
 static phi_status phi__er_failure(phi__event_reader *r) {
     phi_failure *failure = (phi_failure *)phi__er_alloc(r, sizeof *failure);
-    phi_str word = phi__er_str(r, "kind");
-    uint32_t status = phi__er_u32(r, "http_status");
+    phi_str word = phi__records_get_str(r->root, "kind");
     const phi_json *after = phi__er_get(r, "retry_after_ms");
     int i;
     if (failure == NULL) return PHI_NO_MEMORY;
     for (i = PHI_FAILURE_AUTH; i <= PHI_FAILURE_NO_MEMORY; i++)
         if (phi__str_is(word, phi_failure_kind_text((phi_failure_kind)i)))
             failure->kind = (phi_failure_kind)i;
-    failure->message = phi__er_str(r, "message");
-    failure->http_status = status > 999 ? 999 : (int)status;
-    failure->retryable = phi_json_bool(phi__er_get(r, "retryable"), false);
+    phi__event_get(r->root, PHI__EVENT_FAILURE, failure);
+    phi__event_get(r->root, PHI__EVENT_FAILURE_MORE, failure);
+    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     failure->has_retry_after = phi_json_is_number(after);
     failure->retry_after_ms = phi_json_uint(after, 0);
-    failure->code = phi__er_str(r, "code");
-    failure->request_id = phi__er_str(r, "request_id");
     r->out->failure = failure;
     r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_retry(phi__event_reader *r) {
-    r->out->attempt = phi__er_u32(r, "attempt");
-    r->out->attempts = phi__er_u32(r, "attempts");
-    r->out->delay_ms = phi__er_u32(r, "delay_ms");
-    r->out->text = phi__er_str(r, "text");
+    phi__event_get(r->root, PHI__EVENT_RETRY, r->out);
+    r->out->text = phi__records_get_str(r->root, "text");
     return phi__er_failure(r);
 }
 
 static phi_status phi__er_dropped(phi__event_reader *r) {
     r->out->input = phi__er_input(r);
-    r->out->text = phi__er_str(r, "text");
-    r->out->source = phi__er_str(r, "reason");
+    phi__event_get(r->root, PHI__EVENT_DROPPED, r->out);
     return PHI_OK;
 }
 
 static phi_status phi__er_rewrite(phi__event_reader *r) {
-    r->out->text = phi__er_str(r, "op_id");
+    r->out->text = phi__records_get_str(r->root, "op_id");
     r->out->status = phi__er_status(phi_json_int(phi__er_get(r, "status"), PHI_REFUSED));
-    r->out->source = phi__er_str(r, "reason");
+    r->out->source = phi__records_get_str(r->root, "reason");
     return PHI_OK;
 }
 
@@ -334,14 +308,12 @@ static phi_status phi__er_pruned(phi__event_reader *r) {
     size_t n = phi_json_is_array(times) ? phi_json_count(times) : 0;
     int64_t *ms = (int64_t *)phi__er_alloc(r, phi__mul(n, sizeof *ms));
     if (p == NULL || ms == NULL) return PHI_NO_MEMORY;
-    p->tokens_removed = phi_json_uint(phi__er_get(r, "tokens_removed"), 0);
-    p->messages_removed = phi__er_size(r, "messages_removed");
-    p->memo = phi__er_str(r, "memo");
+    phi__event_get(r->root, PHI__EVENT_PRUNED, p);
     while (p->timestamp_count < n && (node = phi_json_next(&it)) != NULL)
         ms[p->timestamp_count++] = phi_json_int(node, 0);
     p->timestamps = ms;
     r->out->pruned = p;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
@@ -363,46 +335,39 @@ static phi_status phi__er_reverted(phi__event_reader *r) {
     size_t n = phi_json_is_array(ids) ? phi_json_count(ids) : 0;
     phi_str *names = (phi_str *)phi__er_alloc(r, phi__mul(n, sizeof *names));
     if (v == NULL || names == NULL) return PHI_NO_MEMORY;
-    v->category = phi__er_str(r, "category");
+    v->category = phi__records_get_str(r->root, "category");
     v->target = phi__er_node(r, phi__er_get(r, "target"));
     while (v->abandoned_count < n && (node = phi_json_next(&it)) != NULL)
         names[v->abandoned_count++] = phi__er_node(r, node);
     v->abandoned = names;
-    v->summary = phi__er_str(r, "summary");
-    v->applied = phi_json_bool(phi__er_get(r, "applied"), false);
-    v->reason = phi__er_str(r, "reason");
+    phi__event_get(r->root, PHI__EVENT_REVERTED, v);
     r->out->reverted = v;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_compaction(phi__event_reader *r) {
     phi_compaction *c = (phi_compaction *)phi__er_alloc(r, sizeof *c);
     if (c == NULL) return PHI_NO_MEMORY;
-    c->estimated_tokens = phi_json_uint(phi__er_get(r, "estimated_tokens"), 0);
-    c->message_count = phi__er_size(r, "message_count");
-    c->messages_before = phi__er_size(r, "messages_before");
-    c->messages_after = phi__er_size(r, "messages_after");
-    c->tokens_before = phi_json_uint(phi__er_get(r, "estimated_tokens_before"), 0);
-    c->tokens_after = phi_json_uint(phi__er_get(r, "estimated_tokens_after"), 0);
-    c->loops_compacted = phi__er_size(r, "loops_compacted");
+    phi__event_get(r->root, PHI__EVENT_COMPACTION_START, c);
+    phi__event_get(r->root, PHI__EVENT_COMPACTION_END, c);
     r->out->compaction = c;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 /* ---- requests, parallel runs ---- */
 
 static phi_status phi__er_request(phi__event_reader *r) {
-    r->out->turn_index = phi__er_u32(r, "turn_index");
+    r->out->turn_index = phi__records_get_u32(r->root, "turn_index");
     r->out->text = phi__er_json(r, phi__er_get(r, "payload"));
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 static phi_status phi__er_thread(phi__event_reader *r) {
-    r->out->text = phi__er_str(r, "thread_id");
-    r->out->message_count = phi__er_size(r, "message_count");
+    r->out->text = phi__records_get_str(r->root, "thread_id");
+    r->out->message_count = phi__records_get_size(r->root, "message_count");
     phi__er_usage(r);
     return PHI_OK;
 }
@@ -410,11 +375,7 @@ static phi_status phi__er_thread(phi__event_reader *r) {
 static phi_status phi__er_forgotten(phi__event_reader *r) {
     phi_forgotten *forgotten = (phi_forgotten *)phi__er_alloc(r, sizeof *forgotten);
     if (forgotten == NULL) return PHI_NO_MEMORY;
-    forgotten->from = phi_json_uint(phi__er_get(r, "from"), 0);
-    forgotten->to = phi_json_uint(phi__er_get(r, "to"), 0);
-    forgotten->messages = phi__er_size(r, "messages");
-    forgotten->bytes = phi__er_size(r, "bytes");
-    forgotten->compacted = phi_json_bool(phi__er_get(r, "compacted"), false);
+    phi__event_get(r->root, PHI__EVENT_FORGOTTEN, forgotten);
     r->out->forgotten = forgotten;
     return PHI_OK;
 }
@@ -424,12 +385,8 @@ static phi_status phi__er_context(phi__event_reader *r) {
     if (phi__er_get(r, "tokens") == NULL) return PHI_OK;
     context = (phi_context *)phi__er_alloc(r, sizeof *context);
     if (context == NULL) return PHI_NO_MEMORY;
-    context->tokens = phi_json_uint(phi__er_get(r, "tokens"), 0);
-    context->limit = phi_json_uint(phi__er_get(r, "limit"), 0);
-    context->messages = phi__er_size(r, "messages");
-    context->shown = phi__er_size(r, "shown");
-    context->need_from = phi_json_uint(phi__er_get(r, "need_from"), 0);
-    context->need_to = phi_json_uint(phi__er_get(r, "need_to"), 0);
+    phi__event_get(r->root, PHI__EVENT_CONTEXT, context);
+    phi__event_get(r->root, PHI__EVENT_NEEDED, context);
     r->out->context = context;
     return PHI_OK;
 }
@@ -444,20 +401,19 @@ static phi_status phi__er_parallel(phi__event_reader *r) {
     if (p == NULL || (count > 0 && to == NULL)) return PHI_NO_MEMORY;
     while (to != NULL && (id = phi_json_next(&it)) != NULL)
         to[p->loop_count++] = phi_json_str(id, "");
-    p->session_id = phi__er_str(r, "session_id");
+    p->session_id = phi__records_get_str(r->root, "session_id");
     p->loop_ids = to;
-    p->selected_loop_id = phi__er_str(r, "selected_loop_id");
-    p->selected_index = phi__er_size(r, "selected_config_index");
+    phi__event_get(r->root, PHI__EVENT_PARALLEL_END, p);
     p->evaluation_usage = phi__message_get_usage(phi__er_get(r, "evaluation_usage"));
     r->out->parallel = p;
-    phi__er_time(r);
+    r->out->timestamp_ms = phi__records_get_time(r->root, "timestamp");
     return PHI_OK;
 }
 
 /* ---- any event ---- */
 
 static phi_status phi__er_text(phi__event_reader *r, const char *key) {
-    r->out->text = phi__er_str(r, key);
+    r->out->text = phi__records_get_str(r->root, key);
     return PHI_OK;
 }
 
@@ -497,7 +453,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     case PHI_EV_FORGOTTEN: return phi__er_forgotten(r);
     case PHI_EV_SUMMARY_NEEDED: return phi__er_context(r);
     case PHI_EV_TOOL_HEARTBEAT:
-        r->out->elapsed_ms = phi_json_uint(phi__er_get(r, "elapsed_ms"), 0);
+        r->out->elapsed_ms = phi__records_get_u64(r->root, "elapsed_ms");
         return PHI_OK;
     }
     return PHI_OK;
@@ -526,9 +482,8 @@ static phi_status phi__er_event(phi__event_reader *r) {
         return phi__er_bad(r, PHI_PARSE, "type: expected a string, such as \"TurnStart\"");
     status = phi__er_kind(r, phi_json_str(type, ""));
     if (status != PHI_OK) return status;
-    r->out->loop_id = phi__er_str(r, "loop_id");
-    r->out->tool_call_id = phi__er_str(r, "tool_call_id");
-    r->out->tool_name = phi__er_str(r, "tool_name");
+    r->out->loop_id = phi__records_get_str(r->root, "loop_id");
+    phi__event_get(r->root, PHI__EVENT_TOOL, r->out);
     status = phi__er_body(r);
     return status == PHI_OK && r->no_memory ? PHI_NO_MEMORY : status;
 }
