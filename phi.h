@@ -56030,11 +56030,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x30abb1f0
+#if PHI__IMP_RECORD != 0xd0cbc6cd
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x30abb1f0
+#define PHI__IMP_RECORD 0xd0cbc6cd
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -56270,6 +56270,21 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
+
+/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
+   are the tree's. */
+typedef enum phi__session_part {
+    PHI__SESSION_SESSION,    /* phi_session */
+    PHI__SESSION_SPAWN,      /* phi_spawn_ref */
+    PHI__SESSION_LOOP,       /* phi_loop_record */
+    PHI__SESSION_TURN_ID,    /* phi_turn */
+    PHI__SESSION_TURN_TIMES, /* phi_turn */
+    PHI__SESSION_CHILD,      /* phi_child_ref */
+    PHI__SESSION_GROUP,      /* phi_loop_group */
+    PHI__SESSION_RANGE       /* phi_block_section */
+} phi__session_part;
+PHI__FN void phi__session_put_fields(phi__buf *out, phi__session_part part, const void *from);
+PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part part, void *to);
 
 #endif
 #endif
@@ -58287,6 +58302,87 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
 
 #endif
 
+/* ---- src/record/session_fields.c ---- */
+
+/* session_fields.c - which fields of a session, and of what is in it, stand in JSON as they are. */
+
+#ifndef PHI_NO_SESSIONS
+
+static const phi__field phi__session_session_fields[] = {
+    PHI__FIELD(phi_session, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_session, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_session, created_ms, "created_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_session, last_active_ms, "last_active_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__session_spawn_fields[] = {
+    PHI__FIELD(phi_spawn_ref, parent_session_id, "parent_session_id", PHI__FIELD_STR,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_spawn_ref, parent_loop_id, "parent_loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_spawn_ref, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_spawn_ref, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__session_loop_fields[] = {
+    PHI__FIELD(phi_loop_record, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_loop_record, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_loop_record, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_loop_record, parent_loop_id, "parent_loop_id", PHI__FIELD_STR,
+               PHI__FIELD_OPTION)};
+
+static const phi__field phi__session_turn_id_fields[] = {
+    PHI__FIELD(phi_turn, loop_id, "loopId", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_turn, turn_index, "turnIndex", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__session_turn_times_fields[] = {
+    PHI__FIELD(phi_turn, started_ms, "started_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_turn, ended_ms, "ended_at", PHI__FIELD_TIME, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__session_child_fields[] = {
+    PHI__FIELD(phi_child_ref, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_child_ref, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_child_ref, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_child_ref, child_session_id, "child_session_id", PHI__FIELD_STR,
+               PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__session_group_fields[] = {
+    PHI__FIELD(phi_loop_group, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_loop_group, selected_index, "selected_config_index", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__session_range_fields[] = {
+    PHI__FIELD(phi_block_section, from, "startTurn", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_block_section, to, "endTurn", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+typedef struct phi__session_table {
+    const phi__field *fields;
+    size_t count;
+} phi__session_table;
+
+static phi__session_table phi__session_table_of(phi__session_part part) {
+    static const phi__session_table tables[] = {
+        {phi__session_session_fields, PHI__COUNT(phi__session_session_fields)},
+        {phi__session_spawn_fields, PHI__COUNT(phi__session_spawn_fields)},
+        {phi__session_loop_fields, PHI__COUNT(phi__session_loop_fields)},
+        {phi__session_turn_id_fields, PHI__COUNT(phi__session_turn_id_fields)},
+        {phi__session_turn_times_fields, PHI__COUNT(phi__session_turn_times_fields)},
+        {phi__session_child_fields, PHI__COUNT(phi__session_child_fields)},
+        {phi__session_group_fields, PHI__COUNT(phi__session_group_fields)},
+        {phi__session_range_fields, PHI__COUNT(phi__session_range_fields)}};
+    return tables[part];
+}
+
+PHI__FN void phi__session_put_fields(phi__buf *out, phi__session_part part, const void *from) {
+    phi__session_table table = phi__session_table_of(part);
+    phi__records_put(out, table.fields, table.count, from);
+}
+
+PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part part, void *to) {
+    phi__session_table table = phi__session_table_of(part);
+    (void)phi__records_get(node, table.fields, table.count, to, NULL);
+}
+
+#endif
+
 /* ---- src/record/session_import.c ---- */
 
 /* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
@@ -58605,51 +58701,10 @@ typedef struct phi__session_writer {
 
 /* ---- members ---- */
 
-static void phi__sw_open(phi__session_writer *w, const char *key, char bracket) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__buf_char(&w->out, bracket);
-}
-
-static void phi__sw_str(phi__session_writer *w, const char *key, phi_str value) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_str(&w->out, value);
-}
-
-static void phi__sw_word(phi__session_writer *w, const char *key, const char *word) {
-    phi__sw_str(w, key, phi_str_of(word));
-}
-
-static void phi__sw_null(phi__session_writer *w, const char *key) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__buf_text(&w->out, "null");
-}
-
-static void phi__sw_option(phi__session_writer *w, const char *key, phi_str value) {
-    if (value.len > 0)
-        phi__sw_str(w, key, value);
-    else
-        phi__sw_null(w, key);
-}
-
-static void phi__sw_u64(phi__session_writer *w, const char *key, uint64_t n) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_u64(&w->out, n);
-}
-
-static void phi__sw_bool(phi__session_writer *w, const char *key, bool b) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_bool(&w->out, b);
-}
-
-static void phi__sw_time(phi__session_writer *w, const char *key, int64_t ms) {
-    char text[PHI__DATE_BYTES];
-    phi__sw_str(w, key, phi__str(text, phi__date_put(ms, text)));
-}
-
 static void phi__sw_messages(phi__session_writer *w, const char *key, const phi_message *messages,
                              size_t count) {
     size_t i;
-    phi__sw_open(w, key, '[');
+    phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
         phi__json_put_comma(&w->out);
         phi__message_put(&w->out, &messages[i], w->scratch);
@@ -58666,8 +58721,8 @@ static const char *phi__sw_status(phi_loop_status status) {
 
 static void phi__sw_tag(phi__session_writer *w, const char *word, phi_str tag) {
     phi__buf_char(&w->out, '{');
-    phi__sw_open(w, word, '{');
-    phi__sw_str(w, "tag", tag);
+    phi__records_raw(&w->out, word, "{");
+    phi__records_str(&w->out, "tag", tag);
     phi__buf_text(&w->out, "}}");
 }
 
@@ -58683,7 +58738,7 @@ static void phi__sw_continuation(phi__session_writer *w, const phi_loop_record *
 }
 
 static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value) {
-    if (value.len > 0) phi__sw_str(w, key, value);
+    if (value.len > 0) phi__records_str(&w->out, key, value);
 }
 
 static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
@@ -58698,23 +58753,23 @@ static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
 static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
     const char *api = config != NULL ? phi__message_api(config->api) : NULL;
     if (config == NULL) {
-        phi__sw_null(w, "config");
+        phi__records_raw(&w->out, "config", "null");
         return;
     }
-    phi__sw_open(w, "config", '{');
-    phi__sw_str(w, "model", config->model);
-    phi__sw_str(w, "provider", config->provider);
-    phi__sw_option(w, "config_id", config->config_id);
+    phi__records_raw(&w->out, "config", "{");
+    phi__records_str(&w->out, "model", config->model);
+    phi__records_str(&w->out, "provider", config->provider);
+    phi__records_option(&w->out, "config_id", config->config_id);
     phi__sw_some(w, "name", config->name);
-    if (api != NULL) phi__sw_word(w, "api", api);
+    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
     phi__sw_url(w, "base_url", config->base_url);
-    if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
-    if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
-    if (config->has_max_tokens) phi__sw_u64(w, "max_tokens", config->max_tokens);
+    if (config->has_reasoning) phi__records_bool(&w->out, "reasoning", config->reasoning);
+    if (config->has_context_window)
+        phi__records_u64(&w->out, "context_window", config->context_window);
+    if (config->has_max_tokens) phi__records_u64(&w->out, "max_tokens", config->max_tokens);
     phi__sw_some(w, "thinking_level", config->thinking_level);
     if (config->has_temperature) {
-        phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, config->temperature);
+        phi__records_double(&w->out, "temperature", config->temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -58722,21 +58777,19 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
 static void phi__sw_turn(phi__session_writer *w, const phi_turn *turn) {
     phi__json_put_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__sw_open(w, "turn_id", '{');
-    phi__sw_str(w, "loopId", turn->loop_id);
-    phi__sw_u64(w, "turnIndex", turn->turn_index);
+    phi__records_raw(&w->out, "turn_id", "{");
+    phi__session_put_fields(&w->out, PHI__SESSION_TURN_ID, turn);
     phi__buf_char(&w->out, '}');
-    phi__sw_word(w, "triggered_by", phi__event_trigger(turn->trigger));
+    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(turn->trigger)));
     phi__message_put_usage(&w->out, &turn->usage);
     phi__sw_messages(w, "input_messages", turn->input, turn->input_count);
     if (turn->output != NULL) {
         phi__json_put_key(&w->out, PHI__LIT("output_message"));
         phi__message_put(&w->out, turn->output, w->scratch);
     } else
-        phi__sw_null(w, "output_message");
+        phi__records_raw(&w->out, "output_message", "null");
     phi__sw_messages(w, "tool_results", turn->results, turn->result_count);
-    phi__sw_time(w, "started_at", turn->started_ms);
-    phi__sw_time(w, "ended_at", turn->ended_ms);
+    phi__session_put_fields(&w->out, PHI__SESSION_TURN_TIMES, turn);
     if (turn->request.len > 0) {
         phi__json_put_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
@@ -58790,12 +58843,12 @@ static void phi__sw_event(phi__session_writer *w, phi_str json) {
 static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
     bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
     size_t i;
-    phi__sw_open(w, "events", '[');
+    phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
         if (!all && !phi__sw_is_common(loop->events[i].json)) continue;
         phi__json_put_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__sw_u64(w, "sequence", loop->events[i].sequence);
+        phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
         phi__json_put_key(&w->out, PHI__LIT("event"));
         phi__sw_event(w, loop->events[i].json);
         phi__buf_char(&w->out, '}');
@@ -58805,15 +58858,12 @@ static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) 
 
 static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop) {
     size_t i;
-    phi__sw_open(w, "child_loop_refs", '[');
+    phi__records_raw(&w->out, "child_loop_refs", "[");
     for (i = 0; i < loop->spawned_count; i++) {
         const phi_child_ref *ref = &loop->spawned[i];
         phi__json_put_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__sw_str(w, "tool_call_id", ref->tool_call_id);
-        phi__sw_str(w, "tool_name", ref->tool_name);
-        phi__sw_str(w, "child_loop_id", ref->child_loop_id);
-        phi__sw_str(w, "child_session_id", ref->child_session_id);
+        phi__session_put_fields(&w->out, PHI__SESSION_CHILD, ref);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
@@ -58821,7 +58871,7 @@ static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop)
 
 static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *ids, size_t count) {
     size_t i;
-    phi__sw_open(w, key, '[');
+    phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
         phi__json_put_comma(&w->out);
         phi__json_put_str(&w->out, ids[i]);
@@ -58831,31 +58881,29 @@ static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *
 
 static void phi__sw_group(phi__session_writer *w, const phi_loop_group *group) {
     if (group == NULL) {
-        phi__sw_null(w, "parallel_group");
+        phi__records_raw(&w->out, "parallel_group", "null");
         return;
     }
-    phi__sw_open(w, "parallel_group", '{');
+    phi__records_raw(&w->out, "parallel_group", "{");
     phi__sw_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
-    phi__sw_str(w, "selected_loop_id", group->selected_loop_id);
-    phi__sw_u64(w, "selected_config_index", group->selected_index);
+    phi__session_put_fields(&w->out, PHI__SESSION_GROUP, group);
     phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
-    phi__sw_bool(w, "is_selected", group->is_selected);
+    phi__records_bool(&w->out, "is_selected", group->is_selected);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_range(phi__session_writer *w, const char *key,
                           const phi_block_section *section) {
-    phi__sw_open(w, key, '{');
-    phi__sw_u64(w, "startTurn", section->from);
-    phi__sw_u64(w, "endTurn", section->to);
+    phi__records_raw(&w->out, key, "{");
+    phi__session_put_fields(&w->out, PHI__SESSION_RANGE, section);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_section(phi__session_writer *w, const char *key,
                             const phi_block_section *section) {
     if (!section->present) return;
-    phi__sw_open(w, key, '{');
+    phi__records_raw(&w->out, key, "{");
     phi__sw_range(w, "range", section);
     phi__sw_messages(w, "messages", section->messages, section->message_count);
     phi__buf_char(&w->out, '}');
@@ -58864,17 +58912,17 @@ static void phi__sw_section(phi__session_writer *w, const char *key,
 /* Mixed spelling is the format's. */
 static void phi__sw_block(phi__session_writer *w, const phi_compaction_block *block) {
     if (block == NULL) return;
-    phi__sw_open(w, "compaction_block", '{');
+    phi__records_raw(&w->out, "compaction_block", "{");
     if (block->keep_first.present) phi__sw_range(w, "keep_first", &block->keep_first);
     phi__sw_section(w, "keep_recent", &block->keep_recent);
     phi__sw_section(w, "keep_compacted", &block->keep_compacted);
-    phi__sw_time(w, "createdAt", block->created_ms);
+    phi__records_time(&w->out, "createdAt", block->created_ms);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
     size_t i;
-    phi__sw_open(w, "turns", '[');
+    phi__records_raw(&w->out, "turns", "[");
     for (i = 0; i < loop->turn_count; i++)
         if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
             phi__sw_turn(w, &loop->turns[i]);
@@ -58884,27 +58932,24 @@ static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
 static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_put_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__sw_str(w, "loop_id", loop->loop_id);
-    phi__sw_str(w, "session_id", loop->session_id);
-    phi__sw_str(w, "agent_id", loop->agent_id);
-    phi__sw_option(w, "parent_loop_id", loop->parent_loop_id);
+    phi__session_put_fields(&w->out, PHI__SESSION_LOOP, loop);
     phi__sw_continuation(w, loop);
-    phi__sw_time(w, "started_at", loop->started_ms);
+    phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
-        phi__sw_time(w, "ended_at", loop->ended_ms);
+        phi__records_time(&w->out, "ended_at", loop->ended_ms);
     else
-        phi__sw_null(w, "ended_at");
-    phi__sw_word(w, "status", phi__sw_status(loop->status));
+        phi__records_raw(&w->out, "ended_at", "null");
+    phi__records_str(&w->out, "status", phi_str_of(phi__sw_status(loop->status)));
     if (loop->rejection.at != NULL)
-        phi__sw_str(w, "rejection", loop->rejection);
+        phi__records_str(&w->out, "rejection", loop->rejection);
     else
-        phi__sw_null(w, "rejection");
+        phi__records_raw(&w->out, "rejection", "null");
     phi__sw_config(w, loop->config);
     phi__sw_messages(w, "messages", loop->messages, loop->message_count);
     phi__sw_turns(w, loop);
     phi__message_put_usage(&w->out, &loop->usage);
     if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
-        phi__sw_option(w, "metadata", loop->metadata);
+        phi__records_option(&w->out, "metadata", loop->metadata);
     phi__sw_events(w, loop);
     phi__sw_ids(w, "children_loop_ids", loop->children, loop->child_count);
     phi__sw_spawned(w, loop);
@@ -58918,40 +58963,36 @@ static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
 static void phi__sw_formation(phi__session_writer *w, const phi_formation *formation) {
     static const char *const words[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
     size_t kind = (size_t)formation->kind < PHI__COUNT(words) ? (size_t)formation->kind : 0;
-    phi__sw_open(w, "formation", '{');
-    phi__sw_open(w, words[kind], '{');
+    phi__records_raw(&w->out, "formation", "{");
+    phi__records_raw(&w->out, words[kind], "{");
     if (formation->kind == PHI_FORMATION_INACTIVITY) {
-        phi__sw_u64(w, "threshold_secs", formation->threshold_s);
-        phi__sw_option(w, "previous_session_id", formation->previous_session_id);
+        phi__records_u64(&w->out, "threshold_secs", formation->threshold_s);
+        phi__records_option(&w->out, "previous_session_id", formation->previous_session_id);
     }
-    phi__sw_time(w, "timestamp", formation->at_ms);
+    phi__records_time(&w->out, "timestamp", formation->at_ms);
     phi__buf_text(&w->out, "}}");
 }
 
 static void phi__sw_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
     if (parent == NULL) {
-        phi__sw_null(w, "parent_spawn_ref");
+        phi__records_raw(&w->out, "parent_spawn_ref", "null");
         return;
     }
-    phi__sw_open(w, "parent_spawn_ref", '{');
-    phi__sw_str(w, "parent_session_id", parent->parent_session_id);
-    phi__sw_str(w, "parent_loop_id", parent->parent_loop_id);
-    phi__sw_str(w, "tool_call_id", parent->tool_call_id);
-    phi__sw_str(w, "tool_name", parent->tool_name);
+    phi__records_raw(&w->out, "parent_spawn_ref", "{");
+    phi__session_put_fields(&w->out, PHI__SESSION_SPAWN, parent);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_session(phi__session_writer *w, const phi_session *session) {
     size_t i;
     phi__buf_char(&w->out, '{');
-    phi__sw_str(w, "session_id", session->session_id);
-    phi__sw_str(w, "agent_id", session->agent_id);
-    phi__sw_time(w, "created_at", session->created_ms);
-    phi__sw_time(w, "last_active_at", session->last_active_ms);
+    phi__session_put_fields(&w->out, PHI__SESSION_SESSION, session);
     phi__sw_formation(w, &session->formation);
     phi__sw_parent(w, session->parent);
-    phi__sw_word(w, "scope", session->scope == PHI_SESSION_PERSISTENT ? "persistent" : "ephemeral");
-    phi__sw_open(w, "loops", '[');
+    phi__records_str(&w->out, "scope",
+                     session->scope == PHI_SESSION_PERSISTENT ? PHI__LIT("persistent")
+                                                              : PHI__LIT("ephemeral"));
+    phi__records_raw(&w->out, "loops", "[");
     for (i = 0; i < session->loop_count; i++) phi__sw_loop(w, session->loops[i]);
     phi__buf_text(&w->out, "]}");
 }
@@ -59238,22 +59279,6 @@ typedef struct phi__session_reader {
 
 /* ---- members ---- */
 
-static phi_str phi__sr_str(const phi_json *node, const char *key) {
-    return phi_json_str(phi_json_get(node, key), "");
-}
-
-static int64_t phi__sr_time(const phi_json *node, const char *key, bool *has) {
-    int64_t ms = 0;
-    bool known = phi__date_get(phi__sr_str(node, key), &ms);
-    if (has != NULL) *has = known;
-    return known ? ms : 0;
-}
-
-static uint32_t phi__sr_u32(const phi_json *node, const char *key) {
-    uint64_t n = phi_json_uint(phi_json_get(node, key), 0);
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
 static void *phi__sr_alloc(phi__session_reader *r, size_t count, size_t size) {
     void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
     if (at == NULL) r->no_memory = true;
@@ -59342,7 +59367,7 @@ static void phi__sr_continuation(const phi_json *node, phi_loop_record *to) {
     if (phi__str_is(word, "Compaction")) to->continuation = PHI_CONTINUATION_COMPACTION;
     if (rerun != NULL) to->continuation = PHI_CONTINUATION_RERUN;
     if (branch != NULL) to->continuation = PHI_CONTINUATION_BRANCH;
-    to->tag = phi__sr_str(branch != NULL ? branch : rerun, "tag");
+    to->tag = phi__records_get_str(branch != NULL ? branch : rerun, "tag");
 }
 
 static phi_trigger phi__sr_trigger(phi_str word) {
@@ -59360,12 +59385,10 @@ static phi_status phi__sr_turn(phi__session_reader *r, const phi_json *node, phi
     if (status == PHI_OK)
         status = phi__sr_messages(r, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
-    to->loop_id = phi__sr_str(id, "loopId");
-    to->turn_index = phi__sr_u32(id, "turnIndex");
-    to->trigger = phi__sr_trigger(phi__sr_str(node, "triggered_by"));
+    phi__session_get_fields(id, PHI__SESSION_TURN_ID, to);
+    to->trigger = phi__sr_trigger(phi__records_get_str(node, "triggered_by"));
     to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    to->started_ms = phi__sr_time(node, "started_at", NULL);
-    to->ended_ms = phi__sr_time(node, "ended_at", NULL);
+    phi__session_get_fields(node, PHI__SESSION_TURN_TIMES, to);
     to->request = phi__sr_json(r, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
     output = (phi_message *)phi__sr_alloc(r, 1, sizeof *output);
@@ -59419,31 +59442,25 @@ static void phi__sr_spawned(phi__session_reader *r, const phi_json *array, phi__
     if (loop->pub.spawned == NULL) return;
     loop->spawned_cap = n;
     while ((node = phi_json_next(&it)) != NULL) {
-        phi_child_ref *ref = &loop->pub.spawned[loop->pub.spawned_count++];
-        ref->tool_call_id = phi__sr_str(node, "tool_call_id");
-        ref->tool_name = phi__sr_str(node, "tool_name");
-        ref->child_loop_id = phi__sr_str(node, "child_loop_id");
-        ref->child_session_id = phi__sr_str(node, "child_session_id");
+        phi__session_get_fields(node, PHI__SESSION_CHILD,
+                                &loop->pub.spawned[loop->pub.spawned_count++]);
     }
 }
 
 static void phi__sr_group(phi__session_reader *r, const phi_json *node, phi_loop_record *to) {
-    uint64_t index = phi_json_uint(phi_json_get(node, "selected_config_index"), 0);
     if (!phi_json_is_object(node)) return;
     to->group = (phi_loop_group *)phi__sr_alloc(r, 1, sizeof *to->group);
     if (to->group == NULL) return;
     to->group->loop_ids =
         phi__sr_ids(r, phi_json_get(node, "all_loop_ids"), &to->group->loop_count);
-    to->group->selected_loop_id = phi__sr_str(node, "selected_loop_id");
-    to->group->selected_index = index > SIZE_MAX ? SIZE_MAX : (size_t)index;
+    phi__session_get_fields(node, PHI__SESSION_GROUP, to->group);
     to->group->evaluation_usage = phi__message_get_usage(phi_json_get(node, "evaluation_usage"));
-    to->group->is_selected = phi_json_bool(phi_json_get(node, "is_selected"), false);
+    to->group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
 static void phi__sr_range(const phi_json *node, phi_block_section *to) {
     to->present = phi_json_is_object(node);
-    to->from = phi__sr_u32(node, "startTurn");
-    to->to = phi__sr_u32(node, "endTurn");
+    phi__session_get_fields(node, PHI__SESSION_RANGE, to);
 }
 
 static phi_status phi__sr_section(phi__session_reader *r, const phi_json *node,
@@ -59464,7 +59481,7 @@ static phi_status phi__sr_block(phi__session_reader *r, const phi_json *node, ph
     status = phi__sr_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
     if (status == PHI_OK)
         status = phi__sr_section(r, phi_json_get(node, "keep_compacted"), &block->keep_compacted);
-    block->created_ms = phi__sr_time(node, "createdAt", NULL);
+    block->created_ms = phi__records_get_time(node, "createdAt");
     to->block = block;
     return status;
 }
@@ -59481,16 +59498,13 @@ static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
     if (!phi_json_is_string(phi_json_get(node, "loop_id")))
         return phi__sr_bad(r, "loop_id: expected a string");
     to = &loop->pub;
-    to->loop_id = phi__sr_str(node, "loop_id");
-    to->session_id = phi__sr_str(node, "session_id");
-    to->agent_id = phi__sr_str(node, "agent_id");
-    to->parent_loop_id = phi__sr_str(node, "parent_loop_id");
+    phi__session_get_fields(node, PHI__SESSION_LOOP, to);
     phi__sr_continuation(phi_json_get(node, "continuation_kind"), to);
-    to->started_ms = phi__sr_time(node, "started_at", NULL);
-    to->ended_ms = phi__sr_time(node, "ended_at", &to->has_ended);
-    to->status = phi__sr_status(phi__sr_str(node, "status"));
+    to->started_ms = phi__records_get_time(node, "started_at");
+    to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
+    to->status = phi__sr_status(phi__records_get_str(node, "status"));
     if (phi_json_is_string(phi_json_get(node, "rejection")))
-        to->rejection = phi__sr_str(node, "rejection");
+        to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__sr_json(r, phi_json_get(node, "metadata"));
     if (phi_json_is_object(config)) {
@@ -59516,22 +59530,19 @@ static void phi__sr_formation(const phi_json *node, phi_formation *to) {
                    *first = phi_json_get(node, "FirstLoop");
     if (idle != NULL) {
         to->kind = PHI_FORMATION_INACTIVITY;
-        to->threshold_s = phi_json_uint(phi_json_get(idle, "threshold_secs"), 0);
-        to->previous_session_id = phi__sr_str(idle, "previous_session_id");
-        to->at_ms = phi__sr_time(idle, "timestamp", NULL);
+        to->threshold_s = phi__records_get_u64(idle, "threshold_secs");
+        to->previous_session_id = phi__records_get_str(idle, "previous_session_id");
+        to->at_ms = phi__records_get_time(idle, "timestamp");
     } else if (explicitly != NULL) {
         to->kind = PHI_FORMATION_EXPLICIT;
-        to->at_ms = phi__sr_time(explicitly, "timestamp", NULL);
+        to->at_ms = phi__records_get_time(explicitly, "timestamp");
     } else
-        to->at_ms = phi__sr_time(first, "timestamp", NULL);
+        to->at_ms = phi__records_get_time(first, "timestamp");
 }
 
 static void phi__sr_parent(const phi_json *node, phi__session_box *box) {
     if (!phi_json_is_object(node)) return;
-    box->parent.parent_session_id = phi__sr_str(node, "parent_session_id");
-    box->parent.parent_loop_id = phi__sr_str(node, "parent_loop_id");
-    box->parent.tool_call_id = phi__sr_str(node, "tool_call_id");
-    box->parent.tool_name = phi__sr_str(node, "tool_name");
+    phi__session_get_fields(node, PHI__SESSION_SPAWN, &box->parent);
     box->pub.parent = &box->parent;
 }
 
@@ -59544,13 +59555,11 @@ static phi_status phi__sr_session(phi__session_reader *r, const phi_json *root) 
     if (!phi_json_is_object(root)) return phi__sr_bad(r, "expected an object: a session");
     if (!phi_json_is_string(phi_json_get(root, "session_id")))
         return phi__sr_bad(r, "session_id: expected a string");
-    to->session_id = phi__sr_str(root, "session_id");
-    to->agent_id = phi__sr_str(root, "agent_id");
-    to->created_ms = phi__sr_time(root, "created_at", NULL);
-    to->last_active_ms = phi__sr_time(root, "last_active_at", NULL);
+    phi__session_get_fields(root, PHI__SESSION_SESSION, to);
     phi__sr_formation(phi_json_get(root, "formation"), &to->formation);
     phi__sr_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
-    if (phi__str_is(phi__sr_str(root, "scope"), "persistent")) to->scope = PHI_SESSION_PERSISTENT;
+    if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
+        to->scope = PHI_SESSION_PERSISTENT;
     if (!phi_json_is_array(loops)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__sr_loop(r, node);

@@ -6,10 +6,9 @@
 #include "agent/agent.h"
 #include "agent/event_in.h"
 #include "base/buf_in.h"
-#include "base/date_in.h"
 #include "io/secret_in.h"
 #include "model/message_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_SESSIONS
 
@@ -21,51 +20,10 @@ typedef struct phi__session_writer {
 
 /* ---- members ---- */
 
-static void phi__sw_open(phi__session_writer *w, const char *key, char bracket) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__buf_char(&w->out, bracket);
-}
-
-static void phi__sw_str(phi__session_writer *w, const char *key, phi_str value) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_str(&w->out, value);
-}
-
-static void phi__sw_word(phi__session_writer *w, const char *key, const char *word) {
-    phi__sw_str(w, key, phi_str_of(word));
-}
-
-static void phi__sw_null(phi__session_writer *w, const char *key) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__buf_text(&w->out, "null");
-}
-
-static void phi__sw_option(phi__session_writer *w, const char *key, phi_str value) {
-    if (value.len > 0)
-        phi__sw_str(w, key, value);
-    else
-        phi__sw_null(w, key);
-}
-
-static void phi__sw_u64(phi__session_writer *w, const char *key, uint64_t n) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_u64(&w->out, n);
-}
-
-static void phi__sw_bool(phi__session_writer *w, const char *key, bool b) {
-    phi__json_put_key(&w->out, phi_str_of(key));
-    phi__json_put_bool(&w->out, b);
-}
-
-static void phi__sw_time(phi__session_writer *w, const char *key, int64_t ms) {
-    char text[PHI__DATE_BYTES];
-    phi__sw_str(w, key, phi__str(text, phi__date_put(ms, text)));
-}
-
 static void phi__sw_messages(phi__session_writer *w, const char *key, const phi_message *messages,
                              size_t count) {
     size_t i;
-    phi__sw_open(w, key, '[');
+    phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
         phi__json_put_comma(&w->out);
         phi__message_put(&w->out, &messages[i], w->scratch);
@@ -82,8 +40,8 @@ static const char *phi__sw_status(phi_loop_status status) {
 
 static void phi__sw_tag(phi__session_writer *w, const char *word, phi_str tag) {
     phi__buf_char(&w->out, '{');
-    phi__sw_open(w, word, '{');
-    phi__sw_str(w, "tag", tag);
+    phi__records_raw(&w->out, word, "{");
+    phi__records_str(&w->out, "tag", tag);
     phi__buf_text(&w->out, "}}");
 }
 
@@ -99,7 +57,7 @@ static void phi__sw_continuation(phi__session_writer *w, const phi_loop_record *
 }
 
 static void phi__sw_some(phi__session_writer *w, const char *key, phi_str value) {
-    if (value.len > 0) phi__sw_str(w, key, value);
+    if (value.len > 0) phi__records_str(&w->out, key, value);
 }
 
 static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
@@ -114,23 +72,23 @@ static void phi__sw_url(phi__session_writer *w, const char *key, phi_str url) {
 static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config) {
     const char *api = config != NULL ? phi__message_api(config->api) : NULL;
     if (config == NULL) {
-        phi__sw_null(w, "config");
+        phi__records_raw(&w->out, "config", "null");
         return;
     }
-    phi__sw_open(w, "config", '{');
-    phi__sw_str(w, "model", config->model);
-    phi__sw_str(w, "provider", config->provider);
-    phi__sw_option(w, "config_id", config->config_id);
+    phi__records_raw(&w->out, "config", "{");
+    phi__records_str(&w->out, "model", config->model);
+    phi__records_str(&w->out, "provider", config->provider);
+    phi__records_option(&w->out, "config_id", config->config_id);
     phi__sw_some(w, "name", config->name);
-    if (api != NULL) phi__sw_word(w, "api", api);
+    if (api != NULL) phi__records_str(&w->out, "api", phi_str_of(api));
     phi__sw_url(w, "base_url", config->base_url);
-    if (config->has_reasoning) phi__sw_bool(w, "reasoning", config->reasoning);
-    if (config->has_context_window) phi__sw_u64(w, "context_window", config->context_window);
-    if (config->has_max_tokens) phi__sw_u64(w, "max_tokens", config->max_tokens);
+    if (config->has_reasoning) phi__records_bool(&w->out, "reasoning", config->reasoning);
+    if (config->has_context_window)
+        phi__records_u64(&w->out, "context_window", config->context_window);
+    if (config->has_max_tokens) phi__records_u64(&w->out, "max_tokens", config->max_tokens);
     phi__sw_some(w, "thinking_level", config->thinking_level);
     if (config->has_temperature) {
-        phi__json_put_key(&w->out, PHI__LIT("temperature"));
-        phi__json_put_double(&w->out, config->temperature);
+        phi__records_double(&w->out, "temperature", config->temperature);
     }
     phi__buf_char(&w->out, '}');
 }
@@ -138,21 +96,19 @@ static void phi__sw_config(phi__session_writer *w, const phi_loop_config *config
 static void phi__sw_turn(phi__session_writer *w, const phi_turn *turn) {
     phi__json_put_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__sw_open(w, "turn_id", '{');
-    phi__sw_str(w, "loopId", turn->loop_id);
-    phi__sw_u64(w, "turnIndex", turn->turn_index);
+    phi__records_raw(&w->out, "turn_id", "{");
+    phi__session_put_fields(&w->out, PHI__SESSION_TURN_ID, turn);
     phi__buf_char(&w->out, '}');
-    phi__sw_word(w, "triggered_by", phi__event_trigger(turn->trigger));
+    phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(turn->trigger)));
     phi__message_put_usage(&w->out, &turn->usage);
     phi__sw_messages(w, "input_messages", turn->input, turn->input_count);
     if (turn->output != NULL) {
         phi__json_put_key(&w->out, PHI__LIT("output_message"));
         phi__message_put(&w->out, turn->output, w->scratch);
     } else
-        phi__sw_null(w, "output_message");
+        phi__records_raw(&w->out, "output_message", "null");
     phi__sw_messages(w, "tool_results", turn->results, turn->result_count);
-    phi__sw_time(w, "started_at", turn->started_ms);
-    phi__sw_time(w, "ended_at", turn->ended_ms);
+    phi__session_put_fields(&w->out, PHI__SESSION_TURN_TIMES, turn);
     if (turn->request.len > 0) {
         phi__json_put_key(&w->out, PHI__LIT("request_payload"));
         phi__buf_add_str(&w->out, turn->request);
@@ -206,12 +162,12 @@ static void phi__sw_event(phi__session_writer *w, phi_str json) {
 static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) {
     bool all = (w->flags & PHI_SESSION_OWN_EVENTS) != 0;
     size_t i;
-    phi__sw_open(w, "events", '[');
+    phi__records_raw(&w->out, "events", "[");
     for (i = 0; i < loop->event_count; i++) {
         if (!all && !phi__sw_is_common(loop->events[i].json)) continue;
         phi__json_put_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__sw_u64(w, "sequence", loop->events[i].sequence);
+        phi__records_u64(&w->out, "sequence", loop->events[i].sequence);
         phi__json_put_key(&w->out, PHI__LIT("event"));
         phi__sw_event(w, loop->events[i].json);
         phi__buf_char(&w->out, '}');
@@ -221,15 +177,12 @@ static void phi__sw_events(phi__session_writer *w, const phi_loop_record *loop) 
 
 static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop) {
     size_t i;
-    phi__sw_open(w, "child_loop_refs", '[');
+    phi__records_raw(&w->out, "child_loop_refs", "[");
     for (i = 0; i < loop->spawned_count; i++) {
         const phi_child_ref *ref = &loop->spawned[i];
         phi__json_put_comma(&w->out);
         phi__buf_char(&w->out, '{');
-        phi__sw_str(w, "tool_call_id", ref->tool_call_id);
-        phi__sw_str(w, "tool_name", ref->tool_name);
-        phi__sw_str(w, "child_loop_id", ref->child_loop_id);
-        phi__sw_str(w, "child_session_id", ref->child_session_id);
+        phi__session_put_fields(&w->out, PHI__SESSION_CHILD, ref);
         phi__buf_char(&w->out, '}');
     }
     phi__buf_char(&w->out, ']');
@@ -237,7 +190,7 @@ static void phi__sw_spawned(phi__session_writer *w, const phi_loop_record *loop)
 
 static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *ids, size_t count) {
     size_t i;
-    phi__sw_open(w, key, '[');
+    phi__records_raw(&w->out, key, "[");
     for (i = 0; i < count; i++) {
         phi__json_put_comma(&w->out);
         phi__json_put_str(&w->out, ids[i]);
@@ -247,31 +200,29 @@ static void phi__sw_ids(phi__session_writer *w, const char *key, const phi_str *
 
 static void phi__sw_group(phi__session_writer *w, const phi_loop_group *group) {
     if (group == NULL) {
-        phi__sw_null(w, "parallel_group");
+        phi__records_raw(&w->out, "parallel_group", "null");
         return;
     }
-    phi__sw_open(w, "parallel_group", '{');
+    phi__records_raw(&w->out, "parallel_group", "{");
     phi__sw_ids(w, "all_loop_ids", group->loop_ids, group->loop_count);
-    phi__sw_str(w, "selected_loop_id", group->selected_loop_id);
-    phi__sw_u64(w, "selected_config_index", group->selected_index);
+    phi__session_put_fields(&w->out, PHI__SESSION_GROUP, group);
     phi__json_put_key(&w->out, PHI__LIT("evaluation_usage"));
     phi__message_put_usage_value(&w->out, &group->evaluation_usage);
-    phi__sw_bool(w, "is_selected", group->is_selected);
+    phi__records_bool(&w->out, "is_selected", group->is_selected);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_range(phi__session_writer *w, const char *key,
                           const phi_block_section *section) {
-    phi__sw_open(w, key, '{');
-    phi__sw_u64(w, "startTurn", section->from);
-    phi__sw_u64(w, "endTurn", section->to);
+    phi__records_raw(&w->out, key, "{");
+    phi__session_put_fields(&w->out, PHI__SESSION_RANGE, section);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_section(phi__session_writer *w, const char *key,
                             const phi_block_section *section) {
     if (!section->present) return;
-    phi__sw_open(w, key, '{');
+    phi__records_raw(&w->out, key, "{");
     phi__sw_range(w, "range", section);
     phi__sw_messages(w, "messages", section->messages, section->message_count);
     phi__buf_char(&w->out, '}');
@@ -280,17 +231,17 @@ static void phi__sw_section(phi__session_writer *w, const char *key,
 /* Mixed spelling is the format's. */
 static void phi__sw_block(phi__session_writer *w, const phi_compaction_block *block) {
     if (block == NULL) return;
-    phi__sw_open(w, "compaction_block", '{');
+    phi__records_raw(&w->out, "compaction_block", "{");
     if (block->keep_first.present) phi__sw_range(w, "keep_first", &block->keep_first);
     phi__sw_section(w, "keep_recent", &block->keep_recent);
     phi__sw_section(w, "keep_compacted", &block->keep_compacted);
-    phi__sw_time(w, "createdAt", block->created_ms);
+    phi__records_time(&w->out, "createdAt", block->created_ms);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
     size_t i;
-    phi__sw_open(w, "turns", '[');
+    phi__records_raw(&w->out, "turns", "[");
     for (i = 0; i < loop->turn_count; i++)
         if (loop->turns[i].output != NULL || (w->flags & PHI_SESSION_OWN_EVENTS) != 0)
             phi__sw_turn(w, &loop->turns[i]);
@@ -300,27 +251,24 @@ static void phi__sw_turns(phi__session_writer *w, const phi_loop_record *loop) {
 static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
     phi__json_put_comma(&w->out);
     phi__buf_char(&w->out, '{');
-    phi__sw_str(w, "loop_id", loop->loop_id);
-    phi__sw_str(w, "session_id", loop->session_id);
-    phi__sw_str(w, "agent_id", loop->agent_id);
-    phi__sw_option(w, "parent_loop_id", loop->parent_loop_id);
+    phi__session_put_fields(&w->out, PHI__SESSION_LOOP, loop);
     phi__sw_continuation(w, loop);
-    phi__sw_time(w, "started_at", loop->started_ms);
+    phi__records_time(&w->out, "started_at", loop->started_ms);
     if (loop->has_ended)
-        phi__sw_time(w, "ended_at", loop->ended_ms);
+        phi__records_time(&w->out, "ended_at", loop->ended_ms);
     else
-        phi__sw_null(w, "ended_at");
-    phi__sw_word(w, "status", phi__sw_status(loop->status));
+        phi__records_raw(&w->out, "ended_at", "null");
+    phi__records_str(&w->out, "status", phi_str_of(phi__sw_status(loop->status)));
     if (loop->rejection.at != NULL)
-        phi__sw_str(w, "rejection", loop->rejection);
+        phi__records_str(&w->out, "rejection", loop->rejection);
     else
-        phi__sw_null(w, "rejection");
+        phi__records_raw(&w->out, "rejection", "null");
     phi__sw_config(w, loop->config);
     phi__sw_messages(w, "messages", loop->messages, loop->message_count);
     phi__sw_turns(w, loop);
     phi__message_put_usage(&w->out, &loop->usage);
     if (!phi__message_put_json(&w->out, "metadata", loop->metadata, true, w->scratch))
-        phi__sw_option(w, "metadata", loop->metadata);
+        phi__records_option(&w->out, "metadata", loop->metadata);
     phi__sw_events(w, loop);
     phi__sw_ids(w, "children_loop_ids", loop->children, loop->child_count);
     phi__sw_spawned(w, loop);
@@ -334,40 +282,36 @@ static void phi__sw_loop(phi__session_writer *w, const phi_loop_record *loop) {
 static void phi__sw_formation(phi__session_writer *w, const phi_formation *formation) {
     static const char *const words[] = {"FirstLoop", "Explicit", "InactivityTimeout"};
     size_t kind = (size_t)formation->kind < PHI__COUNT(words) ? (size_t)formation->kind : 0;
-    phi__sw_open(w, "formation", '{');
-    phi__sw_open(w, words[kind], '{');
+    phi__records_raw(&w->out, "formation", "{");
+    phi__records_raw(&w->out, words[kind], "{");
     if (formation->kind == PHI_FORMATION_INACTIVITY) {
-        phi__sw_u64(w, "threshold_secs", formation->threshold_s);
-        phi__sw_option(w, "previous_session_id", formation->previous_session_id);
+        phi__records_u64(&w->out, "threshold_secs", formation->threshold_s);
+        phi__records_option(&w->out, "previous_session_id", formation->previous_session_id);
     }
-    phi__sw_time(w, "timestamp", formation->at_ms);
+    phi__records_time(&w->out, "timestamp", formation->at_ms);
     phi__buf_text(&w->out, "}}");
 }
 
 static void phi__sw_parent(phi__session_writer *w, const phi_spawn_ref *parent) {
     if (parent == NULL) {
-        phi__sw_null(w, "parent_spawn_ref");
+        phi__records_raw(&w->out, "parent_spawn_ref", "null");
         return;
     }
-    phi__sw_open(w, "parent_spawn_ref", '{');
-    phi__sw_str(w, "parent_session_id", parent->parent_session_id);
-    phi__sw_str(w, "parent_loop_id", parent->parent_loop_id);
-    phi__sw_str(w, "tool_call_id", parent->tool_call_id);
-    phi__sw_str(w, "tool_name", parent->tool_name);
+    phi__records_raw(&w->out, "parent_spawn_ref", "{");
+    phi__session_put_fields(&w->out, PHI__SESSION_SPAWN, parent);
     phi__buf_char(&w->out, '}');
 }
 
 static void phi__sw_session(phi__session_writer *w, const phi_session *session) {
     size_t i;
     phi__buf_char(&w->out, '{');
-    phi__sw_str(w, "session_id", session->session_id);
-    phi__sw_str(w, "agent_id", session->agent_id);
-    phi__sw_time(w, "created_at", session->created_ms);
-    phi__sw_time(w, "last_active_at", session->last_active_ms);
+    phi__session_put_fields(&w->out, PHI__SESSION_SESSION, session);
     phi__sw_formation(w, &session->formation);
     phi__sw_parent(w, session->parent);
-    phi__sw_word(w, "scope", session->scope == PHI_SESSION_PERSISTENT ? "persistent" : "ephemeral");
-    phi__sw_open(w, "loops", '[');
+    phi__records_str(&w->out, "scope",
+                     session->scope == PHI_SESSION_PERSISTENT ? PHI__LIT("persistent")
+                                                              : PHI__LIT("ephemeral"));
+    phi__records_raw(&w->out, "loops", "[");
     for (i = 0; i < session->loop_count; i++) phi__sw_loop(w, session->loops[i]);
     phi__buf_text(&w->out, "]}");
 }

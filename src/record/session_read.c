@@ -8,6 +8,7 @@
 #include "agent/event_in.h"
 #include "base/date_in.h"
 #include "model/message_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_SESSIONS
 
@@ -20,22 +21,6 @@ typedef struct phi__session_reader {
 } phi__session_reader;
 
 /* ---- members ---- */
-
-static phi_str phi__sr_str(const phi_json *node, const char *key) {
-    return phi_json_str(phi_json_get(node, key), "");
-}
-
-static int64_t phi__sr_time(const phi_json *node, const char *key, bool *has) {
-    int64_t ms = 0;
-    bool known = phi__date_get(phi__sr_str(node, key), &ms);
-    if (has != NULL) *has = known;
-    return known ? ms : 0;
-}
-
-static uint32_t phi__sr_u32(const phi_json *node, const char *key) {
-    uint64_t n = phi_json_uint(phi_json_get(node, key), 0);
-    return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
 
 static void *phi__sr_alloc(phi__session_reader *r, size_t count, size_t size) {
     void *at = phi__arena_zero(&r->box->arena, phi__mul(count, size));
@@ -125,7 +110,7 @@ static void phi__sr_continuation(const phi_json *node, phi_loop_record *to) {
     if (phi__str_is(word, "Compaction")) to->continuation = PHI_CONTINUATION_COMPACTION;
     if (rerun != NULL) to->continuation = PHI_CONTINUATION_RERUN;
     if (branch != NULL) to->continuation = PHI_CONTINUATION_BRANCH;
-    to->tag = phi__sr_str(branch != NULL ? branch : rerun, "tag");
+    to->tag = phi__records_get_str(branch != NULL ? branch : rerun, "tag");
 }
 
 static phi_trigger phi__sr_trigger(phi_str word) {
@@ -143,12 +128,10 @@ static phi_status phi__sr_turn(phi__session_reader *r, const phi_json *node, phi
     if (status == PHI_OK)
         status = phi__sr_messages(r, node, "tool_results", &to->results, &to->result_count);
     if (status != PHI_OK) return status;
-    to->loop_id = phi__sr_str(id, "loopId");
-    to->turn_index = phi__sr_u32(id, "turnIndex");
-    to->trigger = phi__sr_trigger(phi__sr_str(node, "triggered_by"));
+    phi__session_get_fields(id, PHI__SESSION_TURN_ID, to);
+    to->trigger = phi__sr_trigger(phi__records_get_str(node, "triggered_by"));
     to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    to->started_ms = phi__sr_time(node, "started_at", NULL);
-    to->ended_ms = phi__sr_time(node, "ended_at", NULL);
+    phi__session_get_fields(node, PHI__SESSION_TURN_TIMES, to);
     to->request = phi__sr_json(r, phi_json_get(node, "request_payload"));
     if (answer == NULL || phi_json_is_null(answer)) return PHI_OK;
     output = (phi_message *)phi__sr_alloc(r, 1, sizeof *output);
@@ -202,31 +185,25 @@ static void phi__sr_spawned(phi__session_reader *r, const phi_json *array, phi__
     if (loop->pub.spawned == NULL) return;
     loop->spawned_cap = n;
     while ((node = phi_json_next(&it)) != NULL) {
-        phi_child_ref *ref = &loop->pub.spawned[loop->pub.spawned_count++];
-        ref->tool_call_id = phi__sr_str(node, "tool_call_id");
-        ref->tool_name = phi__sr_str(node, "tool_name");
-        ref->child_loop_id = phi__sr_str(node, "child_loop_id");
-        ref->child_session_id = phi__sr_str(node, "child_session_id");
+        phi__session_get_fields(node, PHI__SESSION_CHILD,
+                                &loop->pub.spawned[loop->pub.spawned_count++]);
     }
 }
 
 static void phi__sr_group(phi__session_reader *r, const phi_json *node, phi_loop_record *to) {
-    uint64_t index = phi_json_uint(phi_json_get(node, "selected_config_index"), 0);
     if (!phi_json_is_object(node)) return;
     to->group = (phi_loop_group *)phi__sr_alloc(r, 1, sizeof *to->group);
     if (to->group == NULL) return;
     to->group->loop_ids =
         phi__sr_ids(r, phi_json_get(node, "all_loop_ids"), &to->group->loop_count);
-    to->group->selected_loop_id = phi__sr_str(node, "selected_loop_id");
-    to->group->selected_index = index > SIZE_MAX ? SIZE_MAX : (size_t)index;
+    phi__session_get_fields(node, PHI__SESSION_GROUP, to->group);
     to->group->evaluation_usage = phi__message_get_usage(phi_json_get(node, "evaluation_usage"));
-    to->group->is_selected = phi_json_bool(phi_json_get(node, "is_selected"), false);
+    to->group->is_selected = phi__records_get_bool(node, "is_selected");
 }
 
 static void phi__sr_range(const phi_json *node, phi_block_section *to) {
     to->present = phi_json_is_object(node);
-    to->from = phi__sr_u32(node, "startTurn");
-    to->to = phi__sr_u32(node, "endTurn");
+    phi__session_get_fields(node, PHI__SESSION_RANGE, to);
 }
 
 static phi_status phi__sr_section(phi__session_reader *r, const phi_json *node,
@@ -247,7 +224,7 @@ static phi_status phi__sr_block(phi__session_reader *r, const phi_json *node, ph
     status = phi__sr_section(r, phi_json_get(node, "keep_recent"), &block->keep_recent);
     if (status == PHI_OK)
         status = phi__sr_section(r, phi_json_get(node, "keep_compacted"), &block->keep_compacted);
-    block->created_ms = phi__sr_time(node, "createdAt", NULL);
+    block->created_ms = phi__records_get_time(node, "createdAt");
     to->block = block;
     return status;
 }
@@ -264,16 +241,13 @@ static phi_status phi__sr_loop(phi__session_reader *r, const phi_json *node) {
     if (!phi_json_is_string(phi_json_get(node, "loop_id")))
         return phi__sr_bad(r, "loop_id: expected a string");
     to = &loop->pub;
-    to->loop_id = phi__sr_str(node, "loop_id");
-    to->session_id = phi__sr_str(node, "session_id");
-    to->agent_id = phi__sr_str(node, "agent_id");
-    to->parent_loop_id = phi__sr_str(node, "parent_loop_id");
+    phi__session_get_fields(node, PHI__SESSION_LOOP, to);
     phi__sr_continuation(phi_json_get(node, "continuation_kind"), to);
-    to->started_ms = phi__sr_time(node, "started_at", NULL);
-    to->ended_ms = phi__sr_time(node, "ended_at", &to->has_ended);
-    to->status = phi__sr_status(phi__sr_str(node, "status"));
+    to->started_ms = phi__records_get_time(node, "started_at");
+    to->has_ended = phi__date_get(phi__records_get_str(node, "ended_at"), &to->ended_ms);
+    to->status = phi__sr_status(phi__records_get_str(node, "status"));
     if (phi_json_is_string(phi_json_get(node, "rejection")))
-        to->rejection = phi__sr_str(node, "rejection");
+        to->rejection = phi__records_get_str(node, "rejection");
     to->usage = phi__message_get_usage(phi_json_get(node, "usage"));
     to->metadata = phi__sr_json(r, phi_json_get(node, "metadata"));
     if (phi_json_is_object(config)) {
@@ -299,22 +273,19 @@ static void phi__sr_formation(const phi_json *node, phi_formation *to) {
                    *first = phi_json_get(node, "FirstLoop");
     if (idle != NULL) {
         to->kind = PHI_FORMATION_INACTIVITY;
-        to->threshold_s = phi_json_uint(phi_json_get(idle, "threshold_secs"), 0);
-        to->previous_session_id = phi__sr_str(idle, "previous_session_id");
-        to->at_ms = phi__sr_time(idle, "timestamp", NULL);
+        to->threshold_s = phi__records_get_u64(idle, "threshold_secs");
+        to->previous_session_id = phi__records_get_str(idle, "previous_session_id");
+        to->at_ms = phi__records_get_time(idle, "timestamp");
     } else if (explicitly != NULL) {
         to->kind = PHI_FORMATION_EXPLICIT;
-        to->at_ms = phi__sr_time(explicitly, "timestamp", NULL);
+        to->at_ms = phi__records_get_time(explicitly, "timestamp");
     } else
-        to->at_ms = phi__sr_time(first, "timestamp", NULL);
+        to->at_ms = phi__records_get_time(first, "timestamp");
 }
 
 static void phi__sr_parent(const phi_json *node, phi__session_box *box) {
     if (!phi_json_is_object(node)) return;
-    box->parent.parent_session_id = phi__sr_str(node, "parent_session_id");
-    box->parent.parent_loop_id = phi__sr_str(node, "parent_loop_id");
-    box->parent.tool_call_id = phi__sr_str(node, "tool_call_id");
-    box->parent.tool_name = phi__sr_str(node, "tool_name");
+    phi__session_get_fields(node, PHI__SESSION_SPAWN, &box->parent);
     box->pub.parent = &box->parent;
 }
 
@@ -327,13 +298,11 @@ static phi_status phi__sr_session(phi__session_reader *r, const phi_json *root) 
     if (!phi_json_is_object(root)) return phi__sr_bad(r, "expected an object: a session");
     if (!phi_json_is_string(phi_json_get(root, "session_id")))
         return phi__sr_bad(r, "session_id: expected a string");
-    to->session_id = phi__sr_str(root, "session_id");
-    to->agent_id = phi__sr_str(root, "agent_id");
-    to->created_ms = phi__sr_time(root, "created_at", NULL);
-    to->last_active_ms = phi__sr_time(root, "last_active_at", NULL);
+    phi__session_get_fields(root, PHI__SESSION_SESSION, to);
     phi__sr_formation(phi_json_get(root, "formation"), &to->formation);
     phi__sr_parent(phi_json_get(root, "parent_spawn_ref"), r->box);
-    if (phi__str_is(phi__sr_str(root, "scope"), "persistent")) to->scope = PHI_SESSION_PERSISTENT;
+    if (phi__str_is(phi__records_get_str(root, "scope"), "persistent"))
+        to->scope = PHI_SESSION_PERSISTENT;
     if (!phi_json_is_array(loops)) return PHI_OK;
     for (; status == PHI_OK && (node = phi_json_next(&it)) != NULL; i++)
         status = phi__sr_loop(r, node);
