@@ -28463,18 +28463,19 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0xc1761901
+#if PHI__IMP_LOG != 0x25b1c779
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0xc1761901
+#define PHI__IMP_LOG 0x25b1c779
 
 /* ---- src/log/dirty_in.h ---- */
 
 /* dirty_in.h - which logs of a runtime are to be looked at in a step.
 
-   A log that is in a store puts itself into one list when it grows, and into another when something of it went out of
-   view: so a step need not look at all of them. One that is in no store costs a look at a pointer. */
+   A log that is in a store puts itself into one list when it grows, and into another when something
+   of it went out of view: so a step need not look at all of them. One that is in no store costs a
+   look at a pointer. */
 #ifndef PHI_LOG_DIRTY_IN_H
 #define PHI_LOG_DIRTY_IN_H
 
@@ -28529,16 +28530,16 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
 /* log_in.h - entries, in memory: by seq, and in the segments where they live.
 
-   Entries, and all they point to, live in segments and never move. Order is seq, which is also the place in the log. Of
-   a log that is in a store, segments to which no view points may leave memory: their entries are then *away*, and
-   `entries` has gaps. Nothing here reads or writes a store.
+   Entries, and all they point to, live in segments and never move. Order is seq, which is also the
+   place in the log. Of a log that is in a store, segments to which no view points may leave memory:
+   their entries are then *away*, and `entries` has gaps. Nothing here reads or writes a store.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
 
 
-/* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
-   when it is full. */
+/* Where entries live, and all they point to: what is appended goes to the current one, which is
+   left for a new one when it is full. */
 typedef struct phi__segment {
     phi_arena arena;
     struct phi__segment *older;
@@ -28571,9 +28572,9 @@ typedef struct phi__note {
 typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
-    size_t
-        ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
-                       LOOP_START, and 1 (0: none) */
+    /* MESSAGE: its place among those of its lane, the parents' included. LOOP_END: seq of its run's
+       LOOP_START, and 1; 0: none. */
+    size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
     phi_trigger trigger : 8; /* TURN_START */
@@ -28639,13 +28640,14 @@ static inline bool phi__log_whole(const phi__log *log) {
 
 /* Where the next entries are to live, and all they point to. */
 static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
-/* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0: as usual. */
+/* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
+   as usual. */
 PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes);
 /* Bytes of its segments. */
 PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
-/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
-   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
-   nothing changed. */
+/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is
+   not appended. `carried`, where given, is copied into the new one: what later entries go on
+   pointing to. False: no memory, and nothing changed. */
 PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
 PHI__FN bool phi__log_open(phi__log *log);
@@ -28655,8 +28657,8 @@ PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmles
 
 /* ---- check.c ---- */
 
-/* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
-   fit. Static. */
+/* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL:
+   it is fit. Static. */
 PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
 /* Whether an id is UTF-8, as ids and names in a thread are. */
 PHI__FN bool phi__id_fits(phi_str id);
@@ -28675,7 +28677,8 @@ PHI__FN const char *phi__entry_continuation_word(int continuation);
 /* check.c - what a message must be to stand in a thread. */
 
 
-/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not would be one there. */
+/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not
+   would be one there. */
 PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
 
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
@@ -28955,8 +28958,8 @@ static void phi__segment_free(phi__log *log, phi__segment *segment) {
     phi__free(log->memory, segment, sizeof *segment);
 }
 
-/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
-   limited, is full, however much is left there. */
+/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
+   twice where memory is limited, is full, however much is left there. */
 static bool phi__segment_full(const phi__log *log) {
     const phi_arena *arena = &log->current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;
@@ -29025,18 +29028,18 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x11e312b9
+#if PHI__IMP_HISTORY != 0x304aebb5
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x11e312b9
+#define PHI__IMP_HISTORY 0x304aebb5
 
 /* ---- src/history/fold_in.h ---- */
 
 /* fold_in.h - what a lane shows.
 
-   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or was made
-   anew. What is made anew needs the whole log in memory. */
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew
+   entry by entry or was made anew. What is made anew needs the whole log in memory. */
 #ifndef PHI_HISTORY_FOLD_IN_H
 #define PHI_HISTORY_FOLD_IN_H
 
@@ -29063,26 +29066,30 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
+/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the
+   caller knows. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 
-/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with phi__fold_free.
-   PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
+/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with
+   phi__fold_free. PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
-/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
+/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed
+   in any case. */
 PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
-/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
+/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count
+   yet. */
 PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
 
-/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
-   UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
+/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which
+   there are lane_count, UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed
+   by the caller. */
 typedef struct phi__limit {
     uint64_t seq;
     bool any;
@@ -29091,16 +29098,18 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 /* ---- groups.c ---- */
 
-/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
-   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
+/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX:
+   none. NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was
+   made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
 /* Whether an answer made the call of this id. */
 PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
-/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group. fold->count bytes; NULL:
-   there is none. False: no memory. */
+/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group.
+   fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
-/* Whether a message can take the place of another in its group: its calls, or its result, are the same. */
+/* Whether a message can take the place of another in its group: its calls, or its result, are the
+   same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
 #endif
@@ -29146,21 +29155,22 @@ PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
 PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
 
-/* The log is whole. */
+/* The log is whole. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
 
-/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
-   NULL: nothing. */
+/* Makes a lane the active one: with what it shows, where its messages are in their place already
+   (phi__lane_messages); NULL: nothing. */
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
 
-/* An entry that says so: made, and appended on the lane that it is about, which need not be the active one. NULL: no memory. */
+/* n entries of now, and room to attach them; NULL: no memory. */
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
+/* Attaches one on the lane that it is about, which need not be the active one. */
 PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
                               uint32_t lane);
 /* To a new lane that begins empty: both, or nothing. */
 PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
-/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
-   nothing changed. */
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole.
+   False: no memory, and nothing changed. */
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 /* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
 PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,
@@ -29170,7 +29180,8 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- src/history/loops_in.h ---- */
 
-/* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes on. */
+/* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes
+   on. */
 #ifndef PHI_HISTORY_LOOPS_IN_H
 #define PHI_HISTORY_LOOPS_IN_H
 
@@ -29205,8 +29216,8 @@ PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
-/* What a run says of its system prompt, which lives in the arena: nothing where the run before had the same, or none did.
-   False: no memory. */
+/* What a run says of its system prompt, which lives in the arena: nothing where the run before had
+   the same, or none did. False: no memory. */
 PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info);
 /* Room for the id of one more. False: no memory. */
@@ -29221,12 +29232,14 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
 
 /* ---- src/history/ops_in.h ---- */
 
-/* ops_in.h - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
+/* ops_in.h - the rewrites of a log: by id, in a chain from the newest, and which of them are
+   compactions that count. */
 #ifndef PHI_HISTORY_OPS_IN_H
 #define PHI_HISTORY_OPS_IN_H
 
 
-/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
+/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no
+   look at the rewrite. */
 typedef struct phi__op_place {
     uint64_t hash;
     phi__op *op; /* NULL: free */
@@ -29250,17 +29263,19 @@ typedef struct phi__ops {
 
 PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id); /* in memory */
 
-/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no memory. */
+/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
+   memory. */
 PHI__FN bool phi__ops_room(phi_thread *thread, const phi__op *op);
 /* The newest; its seq and id are known. There is room. */
 PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op);
-/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
+/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there
+   were any. */
 PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
                                        uint64_t to);
 /* The marks of its compactions between two entries go. */
 PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
-/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
-   changed; never, where there are not more than before. */
+/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
+   memory, and nothing changed; never, where there are not more than before. */
 PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 
 #endif
@@ -29272,8 +29287,8 @@ PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 #define PHI_HISTORY_RUNS_IN_H
 
 
-/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it back. Its items may be of
-   the run, too. */
+/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it
+   back. Its items may be of the run, too. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
@@ -29285,10 +29300,12 @@ PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
 
 /* Whether the end of a run folds its lane anew, for which the log must be whole. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
-/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be. PHI_NO_MEMORY. */
+/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be.
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
 
-/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing. False: no memory. */
+/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing.
+   False: no memory. */
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
 PHI__FN void phi__thread_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
@@ -29300,11 +29317,11 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
 
 /* thread_in.h - a thread: its log, and what is known of it while it grows.
 
-   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
-   lanes, and earlier states, are folded anew when they are asked for. An assistant message that failed or was aborted
-   stays in the log and is not shown.
-   All of this is in memory, and needs no store: what would read a log back is in recall_in.h.
-   Threads: the pumping thread. */
+   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
+   new entries; other lanes, and earlier states, are folded anew when they are asked for. An
+   assistant message that failed or was aborted stays in the log and is not shown. All of this is in
+   memory, and needs no store: what would read a log back is in recall_in.h. Threads: the pumping
+   thread. */
 #ifndef PHI_HISTORY_THREAD_IN_H
 #define PHI_HISTORY_THREAD_IN_H
 
@@ -29334,7 +29351,8 @@ struct phi_thread {
 
 /* io: for the time of what is appended; NULL: none is known. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
-/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store: phi__thread_free is for one that may be. */
+/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store:
+   phi__thread_free is for one that may be. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
 /* Forgets all without freeing it: somebody has a copy. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
@@ -29364,27 +29382,28 @@ static inline size_t phi__thread_lanes(const phi_thread *thread) {
 }
 /* ---- append.c ---- */
 
-/* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
-   else is appended. False: no memory. */
+/* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as
+   nothing else is appended. False: no memory. */
 PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages);
-/* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
+/* Appends entries that live in the current segment already, to the active lane; their room was
+   reserved. */
 PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n);
 
 /* What attaching does for every entry, on the active lane. */
 PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
-/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
-   current segment. False: no memory, and nothing changed. */
+/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in
+   the current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
-/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
-   so. False: no memory; results that are there by then stay. */
+/* Calls of the last answer that have no result, since a run ended without memory, get one: an error
+   that says so. False: no memory; results that are there by then stay. */
 PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
-/* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
-   False: no memory. */
+/* Those of a message's calls, so that the answers to come have others. One that is known already
+   stays what it is. False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
@@ -29418,7 +29437,8 @@ typedef struct phi__about {
 PHI__FN void phi__about_free(phi_thread *thread);
 PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
-/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's, its end included. */
+/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's,
+   its end included. */
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
 /* The same of a copy of it. False: no memory. */
 PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
@@ -29428,10 +29448,11 @@ PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
 /* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
-/* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of none of its entries). */
+/* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
+   none of its entries). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
-/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory. What `before` has
-   stays there until phi__about_move. */
+/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory.
+   What `before` has stays there until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
@@ -29439,7 +29460,8 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
 /* ---- src/history/compact_in.h ---- */
 
-/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
+/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to
+   compact share. */
 #ifndef PHI_HISTORY_COMPACT_IN_H
 #define PHI_HISTORY_COMPACT_IN_H
 
@@ -29466,8 +29488,8 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_token_counter *counter, phi_arena *arena,
                                      phi__compacted *out);
 
-/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none is longer. NULL: no
-   memory. */
+/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
+   is longer. NULL: no memory. */
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
                                             phi_arena *arena);
 
@@ -29480,7 +29502,8 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* load_in.h - a thread while entries are read into it.
 
-   Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an error it is to be freed. */
+   Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an
+   error it is to be freed. */
 #ifndef PHI_HISTORY_LOAD_IN_H
 #define PHI_HISTORY_LOAD_IN_H
 
@@ -29502,11 +29525,13 @@ PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 PHI__FN bool phi__load_may_enter(phi_thread *thread);
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 
-/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more closely. */
+/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more
+   closely. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 /* Whether no later rewrite is known to touch one; false: look more closely. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
-/* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread is to be freed. */
+/* A rewrite comes into its lane's view, which is known; and goes again. After an error the thread
+   is to be freed. */
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
@@ -29519,18 +29544,20 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 #define PHI_HISTORY_REBASE_IN_H
 
 
-/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
-   and some may be there. */
+/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL:
+   all). False: no memory, and some may be there. */
 PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep);
-/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
-   turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
-   the user. `keep`: fold->count bytes. False: no memory; then none is. */
+/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
+   as many of the newest turns as `target_bytes` have room for; 0: none of them. newest: the last
+   turn is, in any case. What is kept begins with the user. `keep`: fold->count bytes. False: no
+   memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
-/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
-   active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
-   False: no memory, and the new log is to be freed. */
+/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry,
+   then copies; of the active lane those in `keep` (NULL: all). Its entries count on. *made: the
+   entry's detail, whose bytes are not known yet. False: no memory, and the new log is to be
+   freed. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
@@ -29569,21 +29596,24 @@ PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite 
 PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_status phi__rewrite_check(phi__rewriting *w);
 PHI__FN bool phi__rewrite_named(const phi_rewrite *rewrite); /* it has an id of its own */
-/* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing changes. */
+/* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing
+   changes. */
 PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
 
-/* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
+/* What can be said of a rewrite without a log: whether it could be valid at some time. As
+   phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
-/* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
+/* What a log may hold and a host may not give: an op_id that phi could make. As
+   phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size);
 
 /* ---- rewrite.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory. loop_id, turn_index: who
-   makes it. */
+/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory.
+   loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
@@ -29605,12 +29635,12 @@ PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_S
 #define PHI_HISTORY_TRUNCATE_IN_H
 
 
-/* Takes the oldest whole groups (an answer with its results, or a user message) out of the view until it is
-   estimated at target_tokens or less; *removed messages went, all told: those of earlier times are counted in the
-   marker's words, too. counter NULL: the estimate. What stays: the first user message, the newest one, and the last
-   group. A user message
-   "[Context compacted: N messages removed to fit context window]" stands in their place. It is one rewrite. False:
-   no memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+/* Takes the oldest whole groups (an answer with its results, or a user message) out of the view
+   until it is estimated at target_tokens or less; *removed messages went, all told: those of
+   earlier times are counted in the marker's words, too. counter NULL: the estimate. What stays: the
+   first user message, the newest one, and the last group. A user message "[Context compacted: N
+   messages removed to fit context window]" stands in their place. It is one rewrite. False: no
+   memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
 PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);
@@ -29630,8 +29660,8 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 
 /* project_in.h - projecting from a fold, for the loop, and in words.
 
-   A fold remembers for each item where the newest summary up to it stands, and how many groups there are: so
-   what is left out need not be walked over, and a turn costs what is shown. */
+   A fold remembers for each item where the newest summary up to it stands, and how many groups
+   there are: so what is left out need not be walked over, and a turn costs what is shown. */
 #ifndef PHI_HISTORY_PROJECT_IN_H
 #define PHI_HISTORY_PROJECT_IN_H
 
@@ -29694,9 +29724,74 @@ PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *aren
                                 phi__projection *out);
 PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out);
 
-/* policy.c: with every default in it; and words about a field that is none of its values, or NULL. Static. */
+/* policy.c: with every default in it; and words about a field that is none of its values, or NULL.
+   Static. */
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
 PHI__FN const char *phi__policy_fault(const phi_policy *policy);
+
+#endif
+
+/* ---- src/history/projecting_in.h ---- */
+
+/* projecting_in.h - a projection under way, for the files that make it. */
+#ifndef PHI_HISTORY_PROJECTING_IN_H
+#define PHI_HISTORY_PROJECTING_IN_H
+
+
+enum { PHI__PROJECT_BUCKETS = 64 };
+
+/* A result whose answer was not met yet: the walk comes to it later. */
+typedef struct phi__found {
+    struct phi__found *later; /* in the view */
+    size_t at;
+    bool spent; /* the nearest answer with such a call had another result */
+} phi__found;
+
+typedef struct phi__projecting {
+    const phi__project_order *order;
+    phi_policy policy;
+    phi_arena *arena;
+    phi__found *found[PHI__PROJECT_BUCKETS];
+    phi__group *oldest; /* of those so far */
+    size_t at;          /* items before it were not looked at */
+    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
+    uint64_t budget, used, newest_tokens;
+    uint32_t turn;
+    size_t messages; /* shown so far, without summaries and extensions */
+    size_t groups;   /* looked at */
+    size_t floor;    /* summaries from here on have their place */
+    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    bool full;
+    phi__verdict stopped; /* why no more is shown, from item stop_at on */
+    size_t stop_at;
+    bool trimmed;
+    phi_projection_meta meta;
+    bool failed;
+} phi__projecting;
+
+static inline uint64_t phi__project_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- project_items.c ---- */
+
+PHI__FN const phi_message *phi__project_message(const phi__project_order *o, size_t at);
+PHI__FN uint32_t phi__project_flags(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_from(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_to(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_tokens(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_is_call(const phi_content *c);
+PHI__FN size_t phi__project_calls(const phi_message *m);
+PHI__FN bool phi__project_sums_up(const phi_message *m, uint32_t flags);
+PHI__FN bool phi__project_is_summary(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_is_group(const phi_message *m, uint32_t flags);
+PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at);
+
+/* ---- project_results.c ---- */
+
+PHI__FN void phi__project_find(phi__projecting *p, size_t at);
+PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls);
 
 #endif
 
@@ -29722,7 +29817,8 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 /* ---- src/history/about.c ---- */
 
-/* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it was forked from.
+/* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it
+   was forked from.
 
    A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
 
@@ -29901,7 +29997,8 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
     from->total_tokens -= part->total_tokens;
 }
 
-/* Turns count as they end, and the run in their place when it has ended: it knows of what was thrown away, too. */
+/* Turns count as they end, and the run in their place when it has ended: it knows of what was
+   thrown away, too. */
 static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
@@ -29999,8 +30096,9 @@ static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
     return phi__thread_append(thread, &entry, 1);
 }
 
-/* Whether one of these results is for this call. They mostly stand in call order, and *next is the one; a
-   host's history may have them in any. What counts is what the lane shows: what was rewritten away needs no result. */
+/* Whether one of these results is for this call. They mostly stand in call order, and *next is the
+   one; a host's history may have them in any. What counts is what the lane shows: what was
+   rewritten away needs no result. */
 static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
     const phi__item *items = thread->fold.items;
@@ -30078,24 +30176,14 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 
 /* compact.c - the plan of a compaction: which turns stand, which are summed up in lines, which go.
 
-   Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other (a summary and the
-   DURABLE messages it left standing) are one turn, since no span may end between them; so are an answer and its
-   results. Each section (the middle of the current run, each earlier run, all that is beyond the scope) becomes a span;
-   what is durable in it is left standing by the fold. */
+   Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
+   (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
+   them; so are an answer and its results. Each section (the middle of the current run, each earlier
+   run, all that is beyond the scope) becomes a span; what is durable in it is left standing by the
+   fold. */
 
 
 #include <stdio.h>
-
-/* Behaviours C 37. */
-enum {
-    PHI__COMPACT_WINDOW = 100000,
-    PHI__COMPACT_SYSTEM = 4000,
-    PHI__COMPACT_RUNS = 3,
-    PHI__COMPACT_FIRST = 2,
-    PHI__COMPACT_RECENT = 10,
-    PHI__COMPACT_SUMMARY = 2000,
-    PHI__COMPACT_LINES = 50
-};
 
 enum {
     PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
@@ -30125,37 +30213,6 @@ typedef struct phi__compacting {
 } phi__compacting;
 
 /* ---- numbers ---- */
-
-PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config) {
-    phi_compaction_config c;
-    memset(&c, 0, sizeof c);
-    if (config != NULL) c = *config;
-    if (c.max_context_tokens == 0) c.max_context_tokens = PHI__COMPACT_WINDOW;
-    if (c.system_prompt_tokens == 0) c.system_prompt_tokens = PHI__COMPACT_SYSTEM;
-    if (!(c.compact_at_pct > 0)) c.compact_at_pct = 0.90;
-    if (!(c.budget_threshold_pct > 0)) c.budget_threshold_pct = 0.05;
-    if (c.scope_runs == 0) c.scope_runs = PHI__COMPACT_RUNS;
-    if (c.scope_tokens == 0) c.scope_tokens = c.max_context_tokens;
-    if (c.keep_first_turns == 0) c.keep_first_turns = PHI__COMPACT_FIRST;
-    if (c.keep_no_first) c.keep_first_turns = 0;
-    if (c.keep_recent_turns == 0) c.keep_recent_turns = PHI__COMPACT_RECENT;
-    if (c.max_summary_tokens == 0) c.max_summary_tokens = PHI__COMPACT_SUMMARY;
-    if (c.tool_output_max_lines == 0) c.tool_output_max_lines = PHI__COMPACT_LINES;
-    return c;
-}
-
-PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config) {
-    return config->scope_runs == PHI_COMPACTION_NO_RUNS ? 0 : config->scope_runs;
-}
-
-/* Rounded, since 0.9 - 0.05 is no number that a double has. */
-PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config) {
-    double most = (config->compact_at_pct - config->budget_threshold_pct) *
-                      (double)config->max_context_tokens -
-                  (double)config->system_prompt_tokens + 0.5;
-    if (!(most > 0)) return 0;
-    return most < 9e18 ? (uint64_t)most : UINT64_MAX;
-}
 
 static uint64_t phi__compact_tokens(const phi__compacting *c, size_t from, size_t to) {
     uint64_t sum = 0;
@@ -30438,18 +30495,6 @@ static bool phi__compact_look(const phi__compacting *c, phi__compact_section *s)
     return raw;
 }
 
-PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
-    phi_message *message = (phi_message *)phi__arena_zero(arena, sizeof *message);
-    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
-    if (message == NULL || block == NULL) return NULL;
-    block->kind = PHI_CONTENT_TEXT;
-    block->text = text;
-    message->role = PHI_ROLE_USER;
-    message->content = block;
-    message->content_count = 1;
-    return message;
-}
-
 static phi_status phi__compact_add_message(const phi__compacting *c, phi__compact_section *s,
                                            phi_str text) {
     size_t named = s->from;
@@ -30528,63 +30573,8 @@ static phi_status phi__compact_section_of(const phi__compacting *c, size_t from,
 
 /* ---- long results ---- */
 
-static size_t phi__compact_count_lines(phi_str text) {
-    size_t n = 1, i;
-    for (i = 0; i < text.len; i++)
-        if (text.at[i] == '\n') n++;
-    return n;
-}
-
-/* Where line `line`, from 0, begins. */
-static size_t phi__compact_line_at(phi_str text, size_t line) {
-    size_t i = 0;
-    while (line > 0 && i < text.len)
-        if (text.at[i++] == '\n') line--;
-    return i;
-}
-
-static bool phi__compact_cut_text(phi_str *text, size_t lines, phi_arena *arena) {
-    size_t all = phi__compact_count_lines(*text), head = lines / 2, tail = lines - head, end;
-    phi__buf out;
-    bool done;
-    if (all <= lines) return true;
-    phi__buf_init(&out, arena->memory);
-    end = phi__compact_line_at(*text, head);
-    phi__buf_add(&out, text->at, end > 0 ? end - 1 : 0);
-    phi__buf_printf(&out, "\n\n[... %llu lines truncated ...]\n\n",
-                    (unsigned long long)(all - lines));
-    end = phi__compact_line_at(*text, all - tail);
-    phi__buf_add(&out, text->at + end, text->len - end);
-    done = !out.failed && phi__arena_str(arena, phi__buf_str(&out), text);
-    phi__buf_free(&out);
-    return done;
-}
-
-PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
-                                            phi_arena *arena) {
-    phi_content *blocks;
-    phi_message *cut;
-    bool longer = false;
-    size_t i;
-    for (i = 0; i < message->content_count; i++)
-        longer = longer || (message->content[i].kind == PHI_CONTENT_TEXT &&
-                            phi__compact_count_lines(message->content[i].text) > lines);
-    if (!longer) return message;
-    cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
-    blocks =
-        (phi_content *)phi_arena_alloc(arena, phi__mul(message->content_count, sizeof *blocks));
-    if (cut == NULL || blocks == NULL) return NULL;
-    *cut = *message;
-    memcpy(blocks, message->content, message->content_count * sizeof *blocks);
-    cut->content = blocks;
-    for (i = 0; i < cut->content_count; i++)
-        if (blocks[i].kind == PHI_CONTENT_TEXT &&
-            !phi__compact_cut_text(&blocks[i].text, lines, arena))
-            return NULL;
-    return cut;
-}
-
-/* One that was made already is left alone: with the words about what is missing it has more lines than it may. */
+/* One that was made already is left alone: with the words about what is missing it has more lines
+   than it may. */
 static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
     const phi_view_item *item = &c->items[i];
     return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_stays(c, i) &&
@@ -30634,7 +30624,8 @@ static size_t phi__compact_scope(const phi__compacting *c) {
     return run;
 }
 
-/* What becomes of a run: an earlier one is summed up whole, the current one between its first and recent turns. */
+/* What becomes of a run: an earlier one is summed up whole, the current one between its first and
+   recent turns. */
 static phi_status phi__compact_run(const phi__compacting *c, size_t run, phi__compact_section *s) {
     size_t from = phi__compact_run_start(c, run), to = phi__compact_run_start(c, run + 1);
     if (run + 1 == c->run_count) {
@@ -30749,7 +30740,8 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
 
 /* ---- src/history/compact_levels.c ---- */
 
-/* compact_levels.c - the three levels over a plain list of messages; their words are those of others (behaviours C 36).
+/* compact_levels.c - the three levels over a plain list of messages; their words are those of
+   others (behaviours C 36).
 
    A group is an answer with all up to the last result of its calls, or any other message. */
 
@@ -30894,8 +30886,8 @@ static uint64_t phi__levels_marker_tokens(const phi__levels *l, uint64_t gone) {
     return phi_tokens_of_message(l->counter, &marker);
 }
 
-/* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is none
-   itself and stands for as many as it says. */
+/* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is
+   none itself and stands for as many as it says. */
 static uint64_t phi__levels_stands_for(const phi_message *message) {
     size_t at = sizeof PHI__LEVELS_MARKER - 1, from = at;
     uint64_t n = 0;
@@ -30920,8 +30912,8 @@ static uint64_t phi__levels_gone(const phi__levels *l, size_t from, size_t to) {
     return sum;
 }
 
-/* Where the last whole group ends that is within the first `most` messages; and where the first one begins that is
-   within the last `most`. */
+/* Where the last whole group ends that is within the first `most` messages; and where the first one
+   begins that is within the last `most`. */
 static size_t phi__levels_head(const phi__levels *l, size_t most) {
     size_t at = 0, end;
     for (; at < l->count && (end = phi__levels_group_end(l, at)) <= most; at = end) continue;
@@ -30945,8 +30937,8 @@ static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
     return true;
 }
 
-/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the newest
-   ones that fit alone. */
+/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the
+   newest ones that fit alone. */
 static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, size_t groups,
                                       bool *marked) {
     uint64_t tokens = 0, gone = phi__levels_gone(l, 0, l->count);
@@ -31049,6 +31041,122 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 #undef PHI__LEVELS_MARKER
 #undef PHI__LEVELS_MIDDLE
 #undef PHI__LEVELS_OLDEST
+
+/* ---- src/history/compact_shared.c ---- */
+
+/* compact_shared.c - what both ways to compact share: defaults, texts cut to lines, a message of
+   one text. */
+
+
+/* Behaviours C 37. */
+enum {
+    PHI__COMPACT_WINDOW = 100000,
+    PHI__COMPACT_SYSTEM = 4000,
+    PHI__COMPACT_RUNS = 3,
+    PHI__COMPACT_FIRST = 2,
+    PHI__COMPACT_RECENT = 10,
+    PHI__COMPACT_SUMMARY = 2000,
+    PHI__COMPACT_LINES = 50
+};
+
+PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config) {
+    phi_compaction_config c;
+    memset(&c, 0, sizeof c);
+    if (config != NULL) c = *config;
+    if (c.max_context_tokens == 0) c.max_context_tokens = PHI__COMPACT_WINDOW;
+    if (c.system_prompt_tokens == 0) c.system_prompt_tokens = PHI__COMPACT_SYSTEM;
+    if (!(c.compact_at_pct > 0)) c.compact_at_pct = 0.90;
+    if (!(c.budget_threshold_pct > 0)) c.budget_threshold_pct = 0.05;
+    if (c.scope_runs == 0) c.scope_runs = PHI__COMPACT_RUNS;
+    if (c.scope_tokens == 0) c.scope_tokens = c.max_context_tokens;
+    if (c.keep_first_turns == 0) c.keep_first_turns = PHI__COMPACT_FIRST;
+    if (c.keep_no_first) c.keep_first_turns = 0;
+    if (c.keep_recent_turns == 0) c.keep_recent_turns = PHI__COMPACT_RECENT;
+    if (c.max_summary_tokens == 0) c.max_summary_tokens = PHI__COMPACT_SUMMARY;
+    if (c.tool_output_max_lines == 0) c.tool_output_max_lines = PHI__COMPACT_LINES;
+    return c;
+}
+
+PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config) {
+    return config->scope_runs == PHI_COMPACTION_NO_RUNS ? 0 : config->scope_runs;
+}
+
+/* Rounded, since 0.9 - 0.05 is no number that a double has. */
+PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config) {
+    double most = (config->compact_at_pct - config->budget_threshold_pct) *
+                      (double)config->max_context_tokens -
+                  (double)config->system_prompt_tokens + 0.5;
+    if (!(most > 0)) return 0;
+    return most < 9e18 ? (uint64_t)most : UINT64_MAX;
+}
+
+static size_t phi__compact_count_lines(phi_str text) {
+    size_t n = 1, i;
+    for (i = 0; i < text.len; i++)
+        if (text.at[i] == '\n') n++;
+    return n;
+}
+
+/* Where line `line`, from 0, begins. */
+static size_t phi__compact_line_at(phi_str text, size_t line) {
+    size_t i = 0;
+    while (line > 0 && i < text.len)
+        if (text.at[i++] == '\n') line--;
+    return i;
+}
+
+static bool phi__compact_cut_text(phi_str *text, size_t lines, phi_arena *arena) {
+    size_t all = phi__compact_count_lines(*text), head = lines / 2, tail = lines - head, end;
+    phi__buf out;
+    bool done;
+    if (all <= lines) return true;
+    phi__buf_init(&out, arena->memory);
+    end = phi__compact_line_at(*text, head);
+    phi__buf_add(&out, text->at, end > 0 ? end - 1 : 0);
+    phi__buf_printf(&out, "\n\n[... %llu lines truncated ...]\n\n",
+                    (unsigned long long)(all - lines));
+    end = phi__compact_line_at(*text, all - tail);
+    phi__buf_add(&out, text->at + end, text->len - end);
+    done = !out.failed && phi__arena_str(arena, phi__buf_str(&out), text);
+    phi__buf_free(&out);
+    return done;
+}
+
+PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
+                                            phi_arena *arena) {
+    phi_content *blocks;
+    phi_message *cut;
+    bool longer = false;
+    size_t i;
+    for (i = 0; i < message->content_count; i++)
+        longer = longer || (message->content[i].kind == PHI_CONTENT_TEXT &&
+                            phi__compact_count_lines(message->content[i].text) > lines);
+    if (!longer) return message;
+    cut = (phi_message *)phi_arena_alloc(arena, sizeof *cut);
+    blocks =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(message->content_count, sizeof *blocks));
+    if (cut == NULL || blocks == NULL) return NULL;
+    *cut = *message;
+    memcpy(blocks, message->content, message->content_count * sizeof *blocks);
+    cut->content = blocks;
+    for (i = 0; i < cut->content_count; i++)
+        if (blocks[i].kind == PHI_CONTENT_TEXT &&
+            !phi__compact_cut_text(&blocks[i].text, lines, arena))
+            return NULL;
+    return cut;
+}
+
+PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
+    phi_message *message = (phi_message *)phi__arena_zero(arena, sizeof *message);
+    phi_content *block = (phi_content *)phi__arena_zero(arena, sizeof *block);
+    if (message == NULL || block == NULL) return NULL;
+    block->kind = PHI_CONTENT_TEXT;
+    block->text = text;
+    message->role = PHI_ROLE_USER;
+    message->content = block;
+    message->content_count = 1;
+    return message;
+}
 
 /* ---- src/history/explain.c ---- */
 
@@ -31164,8 +31272,8 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
 
 /* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
 
-   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or
-   was made anew. */
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew
+   entry by entry or was made anew. */
 
 
 /* A failed answer may hold half a thought or calls that never ran: the model does not see it. */
@@ -31330,8 +31438,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it is durable, nothing
-   is put in its place. */
+/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it
+   is durable, nothing is put in its place. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
@@ -31363,7 +31471,8 @@ static void phi__fold_item(phi__folding *f, size_t at) {
     f->out.items[f->out.count++] = *item;
 }
 
-/* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
+/* A compaction, where something is durable: what stays and what goes is worked out over all of
+   it. */
 static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;
@@ -31604,7 +31713,8 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
 
 /* ---- src/history/lane.c ---- */
 
-/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
+/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own
+   entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
 
@@ -31856,13 +31966,15 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- src/history/load.c ---- */
 
-/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what changes.
+/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what
+   changes.
 
-   While entries are read nobody looks at the thread. So a switch makes no view: the view of each lane that was seen is
-   kept aside, and one that is not there is folded when a rewrite asks for it. What a rewrite takes out is kept with it,
-   and is put back when it is revoked. Spans that no later rewrite covers stand in a list by lane: so it is known what
-   touches what. What that cannot say (durable groups, spans that overlap in part, calls and results) is worked out as
-   for one rewrite of a thread in use. The list of messages and their places are made at the end. */
+   While entries are read nobody looks at the thread. So a switch makes no view: the view of each
+   lane that was seen is kept aside, and one that is not there is folded when a rewrite asks for it.
+   What a rewrite takes out is kept with it, and is put back when it is revoked. Spans that no later
+   rewrite covers stand in a list by lane: so it is known what touches what. What that cannot say
+   (durable groups, spans that overlap in part, calls and results) is worked out as for one rewrite
+   of a thread in use. The list of messages and their places are made at the end. */
 
 
 /* ---- by lane ---- */
@@ -32205,8 +32317,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     return true;
 }
 
-/* What it took comes back in the place of what it made. Messages are not looked at: they are long out of the
-   processor's caches. */
+/* What it took comes back in the place of what it made. Messages are not looked at: they are long
+   out of the processor's caches. */
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
@@ -32223,7 +32335,8 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
     return true;
 }
 
-/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when one of it is. */
+/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when
+   one of it is. */
 static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
                               const phi__op *op) {
     return l->durable && lane->compacted > op->seq;
@@ -32334,7 +32447,8 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
 
 /* ---- src/history/loops.c ---- */
 
-/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes on. */
+/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes
+   on. */
 
 
 static uint64_t phi__loops_hash(phi_str loop_id) {
@@ -32542,7 +32656,8 @@ PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_st
 
 /* ---- src/history/ops.c ---- */
 
-/* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
+/* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are
+   compactions that count. */
 
 
 /* Where the rewrite of an id stands, or the free place where it would. */
@@ -32569,7 +32684,8 @@ static void phi__ops_index(phi_thread *thread, phi__op *op) {
     thread->ops.count++;
 }
 
-/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
+/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing
+   changed. */
 static bool phi__ops_table(phi_thread *thread, size_t count) {
     size_t cap = phi__max(thread->ops.cap, 8);
     phi__op_place *table;
@@ -32627,8 +32743,8 @@ static bool phi__ops_compacts(const phi__op *op) {
 
 enum { PHI__MARKS_MOST = 64 };
 
-/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
-   only when all later ones were undone. */
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are
+   given up: they count only when all later ones were undone. */
 static bool phi__ops_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;
@@ -32778,224 +32894,18 @@ PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_polic
 
 /* project.c - what of a view is sent: walked from its newest end, and no further than needed.
 
-   The order in which things get their place does not depend on the budget: the newest turn, the protected turns,
-   the summaries of what is older, the groups before those. What comes first that does not fit ends it. So a
-   larger budget never shows less. */
+   The order in which things get their place does not depend on the budget: the newest turn, the
+   protected turns, the summaries of what is older, the groups before those. What comes first that
+   does not fit ends it. So a larger budget never shows less. */
 
 
 #include <stdio.h>
 
 enum {
-    PHI__PROJECT_BUCKETS = 64,
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
     PHI__PROJECT_WORDS = 64,  /* of what stands where it was cut */
     PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
 };
-
-/* A result whose answer was not met yet: the walk comes to it later. */
-typedef struct phi__found {
-    struct phi__found *later; /* in the view */
-    size_t at;
-    bool spent; /* the nearest answer with such a call had another result */
-} phi__found;
-
-typedef struct phi__projecting {
-    const phi__project_order *order;
-    phi_policy policy;
-    phi_arena *arena;
-    phi__found *found[PHI__PROJECT_BUCKETS];
-    phi__group *oldest; /* of those so far */
-    size_t at;          /* items before it were not looked at */
-    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
-    uint64_t budget, used, newest_tokens;
-    uint32_t turn;
-    size_t messages; /* shown so far, without summaries and extensions */
-    size_t groups;   /* looked at */
-    size_t floor;    /* summaries from here on have their place */
-    bool settled; /* the newest and protected turns are whole, older summaries have their place */
-    bool full;
-    phi__verdict stopped; /* why no more is shown, from item stop_at on */
-    size_t stop_at;
-    bool trimmed;
-    phi_projection_meta meta;
-    bool failed;
-} phi__projecting;
-
-static uint64_t phi__project_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* ---- items ---- */
-
-static const phi_message *phi__project_message(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
-}
-
-static uint32_t phi__project_flags(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
-}
-
-static uint64_t phi__project_from(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
-}
-
-static uint64_t phi__project_to(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
-}
-
-static uint64_t phi__project_tokens(const phi__project_order *o, size_t at) {
-    bool counted = o->counter != NULL && o->counter->count_text != NULL;
-    if (o->items != NULL && !counted) return o->items[at].tokens;
-    return phi_tokens_of_message(o->counter, phi__project_message(o, at));
-}
-
-static bool phi__project_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
-static size_t phi__project_calls(const phi_message *m) {
-    size_t n = 0, i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        n += phi__project_is_call(&m->content[i]) ? 1 : 0;
-    return n;
-}
-
-/* A summary with calls in it is an answer like any other. */
-static bool phi__project_sums_up(const phi_message *m, uint32_t flags) {
-    return (flags & PHI_ITEM_SUMMARY) != 0 &&
-           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
-           phi__project_calls(m) == 0;
-}
-
-static bool phi__project_is_summary(const phi__project_order *o, size_t at) {
-    uint32_t flags = phi__project_flags(o, at);
-    return (flags & PHI_ITEM_SUMMARY) != 0 &&
-           phi__project_sums_up(phi__project_message(o, at), flags);
-}
-
-static bool phi__project_is_group(const phi_message *m, uint32_t flags) {
-    return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
-           !phi__project_sums_up(m, flags);
-}
-
-PHI__FN void phi__fold_link(phi__fold *fold) {
-    size_t at;
-    for (at = fold->linked; at < fold->count; at++) {
-        phi__item *item = &fold->items[at];
-        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
-        if (phi__project_sums_up(item->message, item->flags) && at < UINT32_MAX)
-            item->summary = (uint32_t)at + 1;
-        fold->groups += phi__project_is_group(item->message, item->flags) ? 1 : 0;
-    }
-    fold->linked = fold->count;
-}
-
-/* The newest summary before an item; SIZE_MAX: none. */
-static size_t phi__project_summary_before(const phi__project_order *o, size_t at) {
-    if (at == 0) return SIZE_MAX;
-    if (o->items == NULL) {
-        uint32_t place = o->fold->items[at - 1].summary;
-        return place > 0 ? place - 1 : SIZE_MAX;
-    }
-    while (at > 0 && !phi__project_is_summary(o, at - 1)) at--;
-    return at > 0 ? at - 1 : SIZE_MAX;
-}
-
-/* A user's message opens a turn, unless it was said while a run went on: steering is of its turn. */
-static bool phi__project_opens(const phi__project_order *o, size_t at) {
-    const phi_message *m = phi__project_message(o, at), *before;
-    if (m->role != PHI_ROLE_USER) return false;
-    if (m->loop_id.len == 0) return true;
-    for (; at > 0; at--) {
-        before = phi__project_message(o, at - 1);
-        if (before->role == PHI_ROLE_EXTENSION || phi__project_is_summary(o, at - 1)) continue;
-        return !phi_str_equal(before->loop_id, m->loop_id);
-    }
-    return true;
-}
-
-/* ---- results ---- */
-
-static phi__found **phi__project_bucket(phi__projecting *p, phi_str id) {
-    return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
-}
-
-static void phi__project_find(phi__projecting *p, size_t at) {
-    phi__found **bucket = phi__project_bucket(p, phi__project_message(p->order, at)->tool_call_id);
-    phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
-    if (found == NULL) {
-        p->failed = true;
-        return;
-    }
-    found->at = at;
-    found->later = *bucket;
-    *bucket = found;
-}
-
-/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX: none. */
-static size_t phi__project_take(phi__projecting *p, phi_str id) {
-    phi__found **bucket = phi__project_bucket(p, id), **link = bucket, *found;
-    size_t at = SIZE_MAX;
-    while ((found = *link) != NULL) {
-        if (!phi_str_equal(phi__project_message(p->order, found->at)->tool_call_id, id) ||
-            found->spent) {
-            link = &found->later;
-            continue;
-        }
-        if (at == SIZE_MAX) {
-            at = found->at;
-            *link = found->later;
-            continue;
-        }
-        found->spent = true;
-        link = &found->later;
-    }
-    return at;
-}
-
-static const phi_message *phi__project_missing(phi__projecting *p, const phi_content *call) {
-    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
-    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
-    if (m == NULL || c == NULL) {
-        p->failed = true;
-        return NULL;
-    }
-    c->kind = PHI_CONTENT_TEXT;
-    c->text = PHI__LIT("No result provided");
-    m->role = PHI_ROLE_TOOL_RESULT;
-    m->is_error = true;
-    m->content = c;
-    m->content_count = 1;
-    m->tool_call_id = call->id;
-    m->tool_name = call->name;
-    return m;
-}
-
-static void phi__project_result(phi__projecting *p, phi__group *g, const phi_content *call) {
-    size_t at = phi__project_take(p, call->id), n = g->result_count++;
-    g->places[n] = at;
-    if (at != SIZE_MAX) {
-        g->results[n] = phi__project_message(p->order, at);
-        g->tokens = phi__project_sum(g->tokens, phi__project_tokens(p->order, at));
-        return;
-    }
-    g->results[n] = phi__project_missing(p, call);
-    g->made++;
-    g->tokens =
-        phi__project_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
-}
-
-static void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
-    const phi_message *m = g->message;
-    size_t i;
-    if (calls == 0) return;
-    g->results =
-        (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
-    g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
-    p->failed = p->failed || g->results == NULL || g->places == NULL;
-    for (i = 0; i < m->content_count && !p->failed; i++)
-        if (phi__project_is_call(&m->content[i])) phi__project_result(p, g, &m->content[i]);
-}
 
 /* ---- groups ---- */
 
@@ -33353,7 +33263,8 @@ static void phi__project_walk(phi__projecting *p) {
     phi__project_settle(p, p->at);
 }
 
-/* Summaries of what is older than the window: the walk has put them into the list only where it went on. */
+/* Summaries of what is older than the window: the walk has put them into the list only where it
+   went on. */
 static void phi__project_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
@@ -33520,6 +33431,185 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
     *out_count = made.count;
     if (meta != NULL) *meta = made.meta;
     return PHI_OK;
+}
+
+/* ---- src/history/project_items.c ---- */
+
+/* project_items.c - the items of what is projected: a view's, or a fold's. */
+
+PHI__FN const phi_message *phi__project_message(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
+}
+
+PHI__FN uint32_t phi__project_flags(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
+}
+
+PHI__FN uint64_t phi__project_from(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
+}
+
+PHI__FN uint64_t phi__project_to(const phi__project_order *o, size_t at) {
+    return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
+}
+
+PHI__FN uint64_t phi__project_tokens(const phi__project_order *o, size_t at) {
+    bool counted = o->counter != NULL && o->counter->count_text != NULL;
+    if (o->items != NULL && !counted) return o->items[at].tokens;
+    return phi_tokens_of_message(o->counter, phi__project_message(o, at));
+}
+
+PHI__FN bool phi__project_is_call(const phi_content *c) {
+    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
+}
+
+PHI__FN size_t phi__project_calls(const phi_message *m) {
+    size_t n = 0, i;
+    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
+        n += phi__project_is_call(&m->content[i]) ? 1 : 0;
+    return n;
+}
+
+/* A summary with calls in it is an answer like any other. */
+PHI__FN bool phi__project_sums_up(const phi_message *m, uint32_t flags) {
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           phi__project_calls(m) == 0;
+}
+
+PHI__FN bool phi__project_is_summary(const phi__project_order *o, size_t at) {
+    uint32_t flags = phi__project_flags(o, at);
+    return (flags & PHI_ITEM_SUMMARY) != 0 &&
+           phi__project_sums_up(phi__project_message(o, at), flags);
+}
+
+PHI__FN bool phi__project_is_group(const phi_message *m, uint32_t flags) {
+    return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
+           !phi__project_sums_up(m, flags);
+}
+
+PHI__FN void phi__fold_link(phi__fold *fold) {
+    size_t at;
+    for (at = fold->linked; at < fold->count; at++) {
+        phi__item *item = &fold->items[at];
+        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
+        if (phi__project_sums_up(item->message, item->flags) && at < UINT32_MAX)
+            item->summary = (uint32_t)at + 1;
+        fold->groups += phi__project_is_group(item->message, item->flags) ? 1 : 0;
+    }
+    fold->linked = fold->count;
+}
+
+/* The newest summary before an item; SIZE_MAX: none. */
+PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t at) {
+    if (at == 0) return SIZE_MAX;
+    if (o->items == NULL) {
+        uint32_t place = o->fold->items[at - 1].summary;
+        return place > 0 ? place - 1 : SIZE_MAX;
+    }
+    while (at > 0 && !phi__project_is_summary(o, at - 1)) at--;
+    return at > 0 ? at - 1 : SIZE_MAX;
+}
+
+/* A user's message opens a turn, unless it was said while a run went on: steering is of its
+   turn. */
+PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at) {
+    const phi_message *m = phi__project_message(o, at), *before;
+    if (m->role != PHI_ROLE_USER) return false;
+    if (m->loop_id.len == 0) return true;
+    for (; at > 0; at--) {
+        before = phi__project_message(o, at - 1);
+        if (before->role == PHI_ROLE_EXTENSION || phi__project_is_summary(o, at - 1)) continue;
+        return !phi_str_equal(before->loop_id, m->loop_id);
+    }
+    return true;
+}
+
+/* ---- src/history/project_results.c ---- */
+
+/* project_results.c - which result belongs to which call of what is projected. */
+
+
+static phi__found **phi__project_bucket(phi__projecting *p, phi_str id) {
+    return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
+}
+
+PHI__FN void phi__project_find(phi__projecting *p, size_t at) {
+    phi__found **bucket = phi__project_bucket(p, phi__project_message(p->order, at)->tool_call_id);
+    phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
+    if (found == NULL) {
+        p->failed = true;
+        return;
+    }
+    found->at = at;
+    found->later = *bucket;
+    *bucket = found;
+}
+
+/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX:
+   none. */
+static size_t phi__project_take(phi__projecting *p, phi_str id) {
+    phi__found **bucket = phi__project_bucket(p, id), **link = bucket, *found;
+    size_t at = SIZE_MAX;
+    while ((found = *link) != NULL) {
+        if (!phi_str_equal(phi__project_message(p->order, found->at)->tool_call_id, id) ||
+            found->spent) {
+            link = &found->later;
+            continue;
+        }
+        if (at == SIZE_MAX) {
+            at = found->at;
+            *link = found->later;
+            continue;
+        }
+        found->spent = true;
+        link = &found->later;
+    }
+    return at;
+}
+
+static const phi_message *phi__project_missing(phi__projecting *p, const phi_content *call) {
+    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
+    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
+    if (m == NULL || c == NULL) {
+        p->failed = true;
+        return NULL;
+    }
+    c->kind = PHI_CONTENT_TEXT;
+    c->text = PHI__LIT("No result provided");
+    m->role = PHI_ROLE_TOOL_RESULT;
+    m->is_error = true;
+    m->content = c;
+    m->content_count = 1;
+    m->tool_call_id = call->id;
+    m->tool_name = call->name;
+    return m;
+}
+
+static void phi__project_result(phi__projecting *p, phi__group *g, const phi_content *call) {
+    size_t at = phi__project_take(p, call->id), n = g->result_count++;
+    g->places[n] = at;
+    if (at != SIZE_MAX) {
+        g->results[n] = phi__project_message(p->order, at);
+        g->tokens = phi__project_sum(g->tokens, phi__project_tokens(p->order, at));
+        return;
+    }
+    g->results[n] = phi__project_missing(p, call);
+    g->made++;
+    g->tokens =
+        phi__project_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
+}
+
+PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
+    const phi_message *m = g->message;
+    size_t i;
+    if (calls == 0) return;
+    g->results =
+        (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
+    g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
+    p->failed = p->failed || g->results == NULL || g->places == NULL;
+    for (i = 0; i < m->content_count && !p->failed; i++)
+        if (phi__project_is_call(&m->content[i])) phi__project_result(p, g, &m->content[i]);
 }
 
 /* ---- src/history/prune.c ---- */
@@ -33750,10 +33840,12 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
 
 /* ---- src/history/rebase.c ---- */
 
-/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
+/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can
+   leave memory.
 
-   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
-   never means two things; what is left of a conversation stands packed, in segments of its own. */
+   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count
+   on, so that a seq never means two things; what is left of a conversation stands packed, in
+   segments of its own. */
 
 
 /* ---- copies ---- */
@@ -33794,8 +33886,8 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
-/* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
-   memory are not filled to the last byte. */
+/* A block's text stands twice: in the message, and in the wire format that it was sent in. An
+   eighth more: blocks of memory are not filled to the last byte. */
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
@@ -33818,13 +33910,15 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
     return sum;
 }
 
-/* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
+/* A turn may begin here: with words of the user, behind which no result stands of a call before
+   it. */
 static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_asker) {
     return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
            first_asker >= at;
 }
 
-/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
+/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one
+   stays in any case. */
 static size_t phi__rebase_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
                                size_t room, bool newest) {
     size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
@@ -33841,7 +33935,8 @@ static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t
     return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
 }
 
-/* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
+/* What a model is sent begins with the user: where an answer would come first, the user's message
+   before it stays. */
 static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     size_t first = 0, i;
     while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;
@@ -34176,7 +34271,8 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     return phi__rewrite_text(arena, &copy->model);
 }
 
-/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of it. */
+/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of
+   it. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
     size_t i;
@@ -34266,8 +34362,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry, and what is left to
-   do cannot fail. */
+/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry,
+   and what is left to do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
@@ -34472,7 +34568,8 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
     return PHI_OK;
 }
 
-/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both ascend. */
+/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both
+   ascend. */
 static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
                                    bool *cut) {
     const phi_span *span;
@@ -34661,9 +34758,10 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
 
 /* runs.c - the end of a run, and how one that keeps nothing is rolled back.
 
-   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if each had been revoked
-   when it ended. The lane then shows what it showed before. A run keeps a copy of that from its first rewrite on, so that
-   its end needs no memory; where there is no copy, as in a log that is read, the lane is folded anew. */
+   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if
+   each had been revoked when it ended. The lane then shows what it showed before. A run keeps a
+   copy of that from its first rewrite on, so that its end needs no memory; where there is no copy,
+   as in a log that is read, the lane is folded anew. */
 
 
 /* ---- what it was before ---- */
@@ -34702,8 +34800,8 @@ static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
     return thread->undo.start == start && thread->undo.lane == thread->lanes.active;
 }
 
-/* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
-   not come to be appended. */
+/* The lane without the rewrites of the run, into the undo. They count as rolled back for that
+   moment alone: the end may not come to be appended. */
 static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi_status status;
     phi__fold fold;
@@ -34722,9 +34820,10 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
 }
 
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end) {
-    uint64_t start = phi__runs_start(thread, end);
-    return end->keep == PHI_KEEP_NONE && start != 0 && !phi__runs_has_undo(thread, start) &&
-           thread->ops.last_seq >= start;
+    uint64_t start;
+    if (end->keep != PHI_KEEP_NONE) return false;
+    start = phi__runs_start(thread, end);
+    return start != 0 && !phi__runs_has_undo(thread, start) && thread->ops.last_seq >= start;
 }
 
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {
@@ -34872,12 +34971,12 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker) {
 
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
-   A group is an answer with its results, or any other message. What stays is the first user message,
-   the newest one, what is durable, and everything from the last group on; all other groups up to a point go. So one
-   marker, at the place of the first message that went, stands for all that ever did. It is a rewrite like any
-   other; how many went all told is in its meta.
-   A span cannot cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever it
-   stands: what cannot be told apart is one block, and blocks go as a whole. */
+   A group is an answer with its results, or any other message. What stays is the first user
+   message, the newest one, what is durable, and everything from the last group on; all other groups
+   up to a point go. So one marker, at the place of the first message that went, stands for all that
+   ever did. It is a rewrite like any other; how many went all told is in its meta. A span cannot
+   cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever
+   it stands: what cannot be told apart is one block, and blocks go as a whole. */
 
 
 #include <stdio.h>
@@ -34938,8 +35037,8 @@ static const char *phi__truncate_meta(const phi_thread *thread, const phi__item 
     return NULL;
 }
 
-/* Where the group that begins at an item ends: behind the last result that follows an answer, though
-   extensions may stand between. */
+/* Where the group that begins at an item ends: behind the last result that follows an answer,
+   though extensions may stand between. */
 static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
     size_t end = at + 1, i;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
@@ -35029,7 +35128,8 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     return t->tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
-/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker costs. */
+/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker
+   costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__truncate_before(t), now = before;
     size_t at;
@@ -35131,20 +35231,21 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xae9539aa
+#if PHI__IMP_PERSIST != 0xac02c330
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xae9539aa
+#define PHI__IMP_PERSIST 0xac02c330
 
 /* ---- src/persist/entry_in.h ---- */
 
-/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
+/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored
+   thread.
 
-   The same entry gives the same bytes, and what was written is read as it was, message for message and byte for
-   byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON themselves are kept as strings. An
-   entry is read into the thread that it belongs to, behind those before it, and is refused where it could not have
-   been appended there. */
+   The same entry gives the same bytes, and what was written is read as it was, message for message
+   and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
+   themselves are kept as strings. An entry is read into the thread that it belongs to, behind those
+   before it, and is refused where it could not have been appended there. */
 #ifndef PHI_PERSIST_ENTRY_IN_H
 #define PHI_PERSIST_ENTRY_IN_H
 
@@ -35168,8 +35269,8 @@ typedef struct phi__entry_reader {
 PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 
-/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
-   anything but PHI_OK the thread is to be freed. */
+/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say
+   why. After anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
@@ -35177,17 +35278,73 @@ PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_jso
 PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
                                           size_t words_size);
 
-/* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
-   in the reader's scratch arena, strings of the tree are not copied. */
+/* A message whole, as the members "message" and, where there is something, "more" of an object; and
+   back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
 PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
 
-/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with a lane where one is
-   named: all of it in the reader's scratch arena. */
+/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with
+   a lane where one is named: all of it in the reader's scratch arena. */
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
+
+#endif
+
+/* ---- src/persist/entry_get_in.h ---- */
+
+/* entry_get_in.h - the members of an entry, for those who read them. */
+#ifndef PHI_PERSIST_ENTRY_GET_IN_H
+#define PHI_PERSIST_ENTRY_GET_IN_H
+
+
+/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they
+   are written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+#undef PHI_X
+
+/* Puts words into the reader; PHI_PARSE. */
+PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
+PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]);
+PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key);
+
+static inline uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
+    return phi_json_uint(phi_json_get(object, key), 0);
+}
+static inline uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
+    return (uint32_t)phi__entry_get_u64(object, key);
+}
+
+/* A message, of the members "message" and "more"; and a rewrite, of those of its entry. In the
+   scratch arena. */
+PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                        const phi_json *more, phi_message *out);
+PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                          phi_rewrite *rewrite);
 
 #endif
 
@@ -35301,7 +35458,8 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 
 /* The thread's id, in a store or not; made where it has none. Empty: no memory. */
 PHI__FN phi_str phi__info_id(phi_thread *thread);
-/* Of a text's first line: what stands there, taken into the thread and written. Reading: PHI_NO_MEMORY. */
+/* Of a text's first line: what stands there, taken into the thread and written. Reading:
+   PHI_NO_MEMORY. */
 PHI__FN phi_status phi__info_get_head(phi_thread *thread, const phi_json *head);
 PHI__FN void phi__info_put_head(phi__buf *out, const phi_thread *thread);
 
@@ -35372,7 +35530,8 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* The one that was listed first, and out of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 
-/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy else. */
+/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy
+   else. */
 PHI__FN void phi__thread_free(phi_thread *thread);
 
 #endif
@@ -35381,16 +35540,17 @@ PHI__FN void phi__thread_free(phi_thread *thread);
 
 /* recall_in.h - what leaves memory, and how it comes back.
 
-   Only here is a store read for a log that is in use: by what a host or a run asks for, first of all, and once. */
+   Only here is a store read for a log that is in use: by what a host or a run asks for, first of
+   all, and once. */
 #ifndef PHI_PERSIST_RECALL_IN_H
 #define PHI_PERSIST_RECALL_IN_H
 
 
-/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
-   says, or PHI_NO_MEMORY, and nothing changed. */
+/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole.
+   Else what the store says, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
-/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
-   PHI_OK then). */
+/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be
+   read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
 /* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
@@ -35402,15 +35562,16 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back. loop_id, turn_index: who makes it. */
+/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back.
+   loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
 /* ---- evict.c ---- */
 
-/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned (phi__log_pin); what stays besides:
-   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
-   everything. */
+/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned
+   (phi__log_pin); what stays besides: those of the view, the current one, and of a run that goes on
+   its beginning. Nothing happens where the store has not everything. */
 PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__thread_shed_end(phi_thread *thread);
 
@@ -35432,8 +35593,8 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
 
 /* ---- src/persist/describe.c ---- */
 
-/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line is written of are
-   read: others may have left memory. */
+/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line
+   is written of are read: others may have left memory. */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -35494,7 +35655,8 @@ typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
     size_t text_bytes;
-    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the next one. */
+    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the
+       next one. */
     const phi__open_calls *open;
     size_t open_at;
     const phi_view_item *items; /* what the lane shows */
@@ -35790,7 +35952,8 @@ static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint6
     phi__buf_char(d->out, '\n');
 }
 
-/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this log's own. */
+/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this
+   log's own. */
 static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
                                                 phi__describe_mark mark) {
     size_t i;
@@ -35871,7 +36034,8 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 
 /* ---- src/persist/edit.c ---- */
 
-/* edit.c - what a host, or a run, changes of a thread: what that needs of a thread that has left memory is read back first. */
+/* edit.c - what a host, or a run, changes of a thread. What that needs of a log that is not whole is read
+   back first. */
 
 
 #include <stdio.h>
@@ -35911,7 +36075,8 @@ static bool phi__edit_append(phi_thread *thread, const phi_message *messages, si
     return true;
 }
 
-/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
+/* Calls of a run that died get their results before the conversation goes on; a host's own results
+   come first. */
 static bool phi__edit_settle(phi_thread *thread, phi_role role) {
     size_t i = thread->fold.count;
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;
@@ -36018,9 +36183,227 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
     return phi__thread_note(thread, kind, json, seq);
 }
 
+/* ---- src/persist/entry_get.c ---- */
+
+/* entry_get.c - what an entry holds of messages and rewrites, into an arena: no thread is needed
+   for it. */
+
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define PHI_X(name, text) PHI__JSON_NAME(text),
+static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
+#undef PHI_X
+
+/* The members of a span. */
+enum {
+    PHI__SPAN_IN_FROM,
+    PHI__SPAN_IN_TO,
+    PHI__SPAN_IN_SUMMARY,
+    PHI__SPAN_IN_MESSAGES,
+    PHI__SPAN_IN_COUNT
+};
+
+static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
+                                                PHI__JSON_NAME("summary"),
+                                                PHI__JSON_NAME("messages")};
+
+PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(r->words, sizeof r->words, format, args);
+    va_end(args);
+    return PHI_PARSE;
+}
+
+PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
+    memset(reader, 0, sizeof *reader);
+    reader->thread = thread;
+    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
+}
+
+PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
+
+PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]) {
+    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+}
+
+PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key) {
+    return phi__json_text_of(phi_json_get(object, key));
+}
+
+/* A text as C has it, in the scratch arena; NULL where there is none. */
+static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
+                                      const char **out) {
+    phi_str copy;
+    *out = NULL;
+    if (!phi_json_is_string(node)) return PHI_OK;
+    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
+    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
+    *out = copy.at;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
+                                       phi_message *message) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    while ((node = phi_json_next(&it)) != NULL) {
+        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
+        const phi_json *arguments = phi_json_get(node, "arguments"),
+                       *replay = phi_json_get(node, "replay");
+        phi_content *block;
+        if (at >= message->content_count)
+            return phi__entry_bad(r, "exact: there is no such block of the message");
+        block = (phi_content *)(uintptr_t)&message->content[at];
+        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
+            block->arguments = phi_json_str(arguments, "");
+        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
+            block->replay = phi_json_str(replay, "");
+    }
+    return PHI_OK;
+}
+
+static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
+                                           phi_message *message) {
+    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
+    phi_parse_error error;
+    phi_status status = PHI_OK;
+    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
+    message->loop_id = phi__entry_get_str(more, "loop");
+    message->turn_index = 0;
+    if (data != NULL) message->extension_data = phi_json_str(data, "");
+    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
+    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
+}
+
+PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                        const phi_json *more, phi_message *out) {
+    phi_parse_error error;
+    phi_status status;
+    if (node == NULL) return phi__entry_bad(r, "message is missing");
+    status = phi__message_get(node, &r->scratch, out, &error);
+    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
+    if (status != PHI_OK) return status;
+    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
+        out->stop_reason = PHI_STOP_REASON_NONE;
+    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
+    out->details = phi__entry_get_str(more, "details");
+    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
+        out->turn_index = phi__entry_get_u32(more, "turn");
+    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
+}
+
+PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
+                                          phi_message *out) {
+    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
+    const phi_json *in[PHI__COUNT(names)];
+    phi__json_pick(holder, names, PHI__COUNT(names), in);
+    return phi__entry_get_whole(r, in[0], in[1], out);
+}
+
+static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
+    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
+    phi_json_iter it;
+    phi_message *messages;
+    phi_status status = PHI_OK;
+    memset(span, 0, sizeof *span);
+    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
+    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
+        return phi__entry_bad(r, "spans: from or to is missing");
+    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
+    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
+    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
+    array = in[PHI__SPAN_IN_MESSAGES];
+    it = phi_json_each(array);
+    if (phi_json_count(array) == 0) return PHI_OK;
+    messages = (phi_message *)phi_arena_alloc(&r->scratch,
+                                              phi__mul(phi_json_count(array), sizeof *messages));
+    if (messages == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
+    span->messages = messages;
+    return status;
+}
+
+static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
+                                       phi_rewrite *rewrite) {
+    phi_json_iter it = phi_json_each(array);
+    const phi_json *node;
+    phi_span *spans;
+    phi_status status = PHI_OK;
+    if (phi_json_count(array) == 0) return PHI_OK;
+    spans =
+        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
+    if (spans == NULL) return PHI_NO_MEMORY;
+    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
+        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
+    rewrite->spans = spans;
+    return status;
+}
+
+static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
+                                        phi_rewrite *rewrite) {
+    phi_str word = phi__json_text_of(node);
+    int i;
+    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
+        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
+            rewrite->reason = (phi_rewrite_reason)i;
+            return PHI_OK;
+        }
+    return phi__entry_bad(r, "reason is none of its words");
+}
+
+static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
+                                         phi_rewrite *rewrite) {
+    phi_written *written;
+    if (node == NULL) return PHI_OK;
+    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
+    if (written == NULL) return PHI_NO_MEMORY;
+    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
+    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
+    rewrite->written = written;
+    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
+}
+
+PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                          phi_rewrite *rewrite) {
+    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
+                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
+    const char **to[PHI__COUNT(texts)];
+    phi_status status = PHI_OK;
+    size_t i;
+    memset(rewrite, 0, sizeof *rewrite);
+    to[0] = &rewrite->op_id;
+    to[1] = &rewrite->lane;
+    to[2] = &rewrite->revoke;
+    to[3] = &rewrite->meta;
+    to[4] = &rewrite->switch_to;
+    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
+        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
+    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
+    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
+    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
+    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
+    return status;
+}
+
+PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
+                                          phi_rewrite *rewrite) {
+    const phi_json *in[PHI__ENTRY_IN_COUNT];
+    phi__entry_pick(root, in);
+    return phi__entry_get_members(r, in, rewrite);
+}
+
 /* ---- src/persist/entry_json.c ---- */
 
-/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does
+   not hold. */
 
 
 /* ---- words ---- */
@@ -36325,101 +36708,14 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
 
 /* ---- src/persist/entry_read.c ---- */
 
-/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
-   is refused here, too. Afterwards it gets its own time and place. */
+/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what
+   they would refuse is refused here, too. Afterwards it gets its own time and place. */
 
-
-#include <stdarg.h>
-#include <stdio.h>
-
-/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
-#define PHI__ENTRY_LIST(X)                                                                         \
-    X(SEQ, "seq")                                                                                  \
-    X(KIND, "kind")                                                                                \
-    X(AT, "at")                                                                                    \
-    X(LANE, "lane")                                                                                \
-    X(LOOP, "loop")                                                                                \
-    X(TURN, "turn")                                                                                \
-    X(IS_DURABLE, "durable")                                                                       \
-    X(IS_SYNTHETIC, "synthetic")                                                                   \
-    X(IS_SUMMARY, "summary")                                                                       \
-    X(IS_UNMEASURED, "unmeasured")                                                                 \
-    X(MESSAGE, "message")                                                                          \
-    X(MORE, "more")                                                                                \
-    X(OP_ID, "op_id")                                                                              \
-    X(REASON, "reason")                                                                            \
-    X(BASE_SEQ, "base_seq")                                                                        \
-    X(REVOKE, "revoke")                                                                            \
-    X(SWITCH_TO, "switch_to")                                                                      \
-    X(META, "meta")                                                                                \
-    X(WRITTEN, "written")                                                                          \
-    X(SPANS, "spans")
-
-#define PHI_X(name, text) PHI__ENTRY_IN_##name,
-enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
-#undef PHI_X
-#define PHI_X(name, text) PHI__JSON_NAME(text),
-static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
-#undef PHI_X
-
-/* The members of a span. */
-enum {
-    PHI__SPAN_IN_FROM,
-    PHI__SPAN_IN_TO,
-    PHI__SPAN_IN_SUMMARY,
-    PHI__SPAN_IN_MESSAGES,
-    PHI__SPAN_IN_COUNT
-};
-static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
-                                                PHI__JSON_NAME("summary"),
-                                                PHI__JSON_NAME("messages")};
 
 /* ---- shared ---- */
-
-static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
-
-static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(r->words, sizeof r->words, format, args);
-    va_end(args);
-    return PHI_PARSE;
-}
-
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
-    memset(reader, 0, sizeof *reader);
-    reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
-}
-
-PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
-
-static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi__json_text_of(phi_json_get(object, key));
-}
-
-static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
-    return phi_json_uint(phi_json_get(object, key), 0);
-}
-
-static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
-    return (uint32_t)phi__entry_get_u64(object, key);
-}
-
-/* A text as C has it, in the scratch arena; NULL where there is none. */
-static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
-                                      const char **out) {
-    phi_str copy;
-    *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
-    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
-    *out = copy.at;
-    return PHI_OK;
-}
 
 /* A copy in the thread; nothing stays nothing. */
 static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
@@ -36440,67 +36736,6 @@ static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str 
 }
 
 /* ---- messages ---- */
-
-static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
-                                       phi_message *message) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    while ((node = phi_json_next(&it)) != NULL) {
-        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
-        const phi_json *arguments = phi_json_get(node, "arguments"),
-                       *replay = phi_json_get(node, "replay");
-        phi_content *block;
-        if (at >= message->content_count)
-            return phi__entry_bad(r, "exact: there is no such block of the message");
-        block = (phi_content *)(uintptr_t)&message->content[at];
-        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
-            block->arguments = phi_json_str(arguments, "");
-        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
-            block->replay = phi_json_str(replay, "");
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
-                                           phi_message *message) {
-    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
-    phi_parse_error error;
-    phi_status status = PHI_OK;
-    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
-    message->loop_id = phi__entry_get_str(more, "loop");
-    message->turn_index = 0;
-    if (data != NULL) message->extension_data = phi_json_str(data, "");
-    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
-    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
-}
-
-/* Of the members "message" and "more"; in the scratch arena. */
-static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
-                                       const phi_json *more, phi_message *out) {
-    phi_parse_error error;
-    phi_status status;
-    if (node == NULL) return phi__entry_bad(r, "message is missing");
-    status = phi__message_get(node, &r->scratch, out, &error);
-    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
-    if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
-    if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
-        out->stop_reason = PHI_STOP_REASON_NONE;
-    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
-    out->details = phi__entry_get_str(more, "details");
-    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
-        out->turn_index = phi__entry_get_u32(more, "turn");
-    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
-}
-
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                          phi_message *out) {
-    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
-    const phi_json *in[PHI__COUNT(names)];
-    phi__json_pick(holder, names, PHI__COUNT(names), in);
-    return phi__entry_get_whole(r, in[0], in[1], out);
-}
 
 static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
     return phi_json_bool(node, false) ? (uint32_t)flag : 0;
@@ -36717,102 +36952,6 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
 
 /* ---- rewrites ---- */
 
-static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
-    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
-    phi_json_iter it;
-    phi_message *messages;
-    phi_status status = PHI_OK;
-    memset(span, 0, sizeof *span);
-    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
-    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
-        return phi__entry_bad(r, "spans: from or to is missing");
-    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
-    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
-    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
-    array = in[PHI__SPAN_IN_MESSAGES];
-    it = phi_json_each(array);
-    if (phi_json_count(array) == 0) return PHI_OK;
-    messages = (phi_message *)phi_arena_alloc(&r->scratch,
-                                              phi__mul(phi_json_count(array), sizeof *messages));
-    if (messages == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
-    span->messages = messages;
-    return status;
-}
-
-static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
-                                       phi_rewrite *rewrite) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    phi_span *spans;
-    phi_status status = PHI_OK;
-    if (phi_json_count(array) == 0) return PHI_OK;
-    spans =
-        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
-    if (spans == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
-    rewrite->spans = spans;
-    return status;
-}
-
-static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
-                                        phi_rewrite *rewrite) {
-    phi_str word = phi__json_text_of(node);
-    int i;
-    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
-        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
-            rewrite->reason = (phi_rewrite_reason)i;
-            return PHI_OK;
-        }
-    return phi__entry_bad(r, "reason is none of its words");
-}
-
-static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
-                                         phi_rewrite *rewrite) {
-    phi_written *written;
-    if (node == NULL) return PHI_OK;
-    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
-    if (written == NULL) return PHI_NO_MEMORY;
-    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
-    rewrite->written = written;
-    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
-}
-
-/* Of an entry's members. */
-static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
-                                         phi_rewrite *rewrite) {
-    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
-                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
-    const char **to[PHI__COUNT(texts)];
-    phi_status status = PHI_OK;
-    size_t i;
-    memset(rewrite, 0, sizeof *rewrite);
-    to[0] = &rewrite->op_id;
-    to[1] = &rewrite->lane;
-    to[2] = &rewrite->revoke;
-    to[3] = &rewrite->meta;
-    to[4] = &rewrite->switch_to;
-    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
-        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
-    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
-    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
-    return status;
-}
-
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                          phi_rewrite *rewrite) {
-    const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
-    return phi__entry_get_members(r, in, rewrite);
-}
-
 /* As one of a log must be: the lane it switches to has begun. */
 static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
                                         phi_rewrite *rewrite) {
@@ -36915,7 +37054,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     uint32_t lane = 0;
     int kind = 0;
     phi_status status;
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    phi__entry_pick(root, in);
     status = phi__entry_check_place(r, root, in, &kind, &lane);
     if (status != PHI_OK) return status;
     if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
@@ -36936,7 +37075,8 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
+/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is
+   read when. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi_status status;
@@ -36963,7 +37103,6 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
         return phi__entry_bad(reader, "column %u: %s", (unsigned)error.column, error.message);
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
-#undef PHI__ENTRY_LIST
 
 /* ---- src/persist/evict.c ---- */
 
@@ -36988,7 +37127,8 @@ PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
     return true;
 }
 
-/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
+/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place
+   in the log. */
 static bool phi__evict_keeps_id(const phi__op *op) {
     char made[32];
     (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
@@ -37022,8 +37162,8 @@ static bool phi__evict_claim(phi_thread *thread) {
     return true;
 }
 
-/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
-   list stays. */
+/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without
+   memory for that the old list stays. */
 static void phi__evict_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
     if (thread->log.limit_bytes == 0) return;
@@ -38315,7 +38455,8 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 
 /* ---- src/persist/info.c ---- */
 
-/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is in one. */
+/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is
+   in one. */
 
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
@@ -38410,7 +38551,8 @@ PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t s
 
 /* ---- src/persist/introspect.c ---- */
 
-/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
+/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a
+   view. */
 
 
 static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
@@ -38644,8 +38786,8 @@ static size_t phi__journal_batch_bytes(const phi_thread *thread) {
     return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
-/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
-   none for it, and gets some only once it is written. */
+/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent
+   at its limit has none for it, and gets some only once it is written. */
 static phi_memory *phi__journal_memory(const phi_thread *thread) {
     return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
 }
@@ -38688,7 +38830,8 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
+/* The store has more than it said: an append that failed may be there after all. What is the same
+   as ours counts. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
@@ -38912,7 +39055,8 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
 
 /* ---- src/persist/recall.c ---- */
 
-/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in memory moves. */
+/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in
+   memory moves. */
 
 
 typedef struct phi__recalling {
@@ -38925,7 +39069,8 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+/* Whether what is in memory is what the store has in its place: else somebody has put another log
+   there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
     for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {

@@ -14,7 +14,8 @@ typedef struct phi__about {
 PHI__FN void phi__about_free(phi_thread *thread);
 PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
-/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's, its end included. */
+/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's,
+   its end included. */
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
 /* The same of a copy of it. False: no memory. */
 PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
@@ -24,10 +25,11 @@ PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
 /* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
-/* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of none of its entries). */
+/* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
+   none of its entries). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
-/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory. What `before` has
-   stays there until phi__about_move. */
+/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory.
+   What `before` has stays there until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 

@@ -1,4 +1,5 @@
-/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to compact share. */
+/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to
+   compact share. */
 #ifndef PHI_HISTORY_COMPACT_IN_H
 #define PHI_HISTORY_COMPACT_IN_H
 
@@ -27,8 +28,8 @@ PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_token_counter *counter, phi_arena *arena,
                                      phi__compacted *out);
 
-/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none is longer. NULL: no
-   memory. */
+/* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
+   is longer. NULL: no memory. */
 PHI__FN const phi_message *phi__compact_cut(const phi_message *message, uint32_t lines,
                                             phi_arena *arena);
 

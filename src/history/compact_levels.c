@@ -1,4 +1,5 @@
-/* compact_levels.c - the three levels over a plain list of messages; their words are those of others (behaviours C 36).
+/* compact_levels.c - the three levels over a plain list of messages; their words are those of
+   others (behaviours C 36).
 
    A group is an answer with all up to the last result of its calls, or any other message. */
 #include "history/compact_in.h"
@@ -146,8 +147,8 @@ static uint64_t phi__levels_marker_tokens(const phi__levels *l, uint64_t gone) {
     return phi_tokens_of_message(l->counter, &marker);
 }
 
-/* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is none
-   itself and stands for as many as it says. */
+/* How many messages are gone when this one goes: a marker, of this call or of an earlier one, is
+   none itself and stands for as many as it says. */
 static uint64_t phi__levels_stands_for(const phi_message *message) {
     size_t at = sizeof PHI__LEVELS_MARKER - 1, from = at;
     uint64_t n = 0;
@@ -172,8 +173,8 @@ static uint64_t phi__levels_gone(const phi__levels *l, size_t from, size_t to) {
     return sum;
 }
 
-/* Where the last whole group ends that is within the first `most` messages; and where the first one begins that is
-   within the last `most`. */
+/* Where the last whole group ends that is within the first `most` messages; and where the first one
+   begins that is within the last `most`. */
 static size_t phi__levels_head(const phi__levels *l, size_t most) {
     size_t at = 0, end;
     for (; at < l->count && (end = phi__levels_group_end(l, at)) <= most; at = end) continue;
@@ -197,8 +198,8 @@ static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
     return true;
 }
 
-/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the newest
-   ones that fit alone. */
+/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the
+   newest ones that fit alone. */
 static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, size_t groups,
                                       bool *marked) {
     uint64_t tokens = 0, gone = phi__levels_gone(l, 0, l->count);

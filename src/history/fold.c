@@ -1,7 +1,7 @@
 /* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
 
-   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or
-   was made anew. */
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew
+   entry by entry or was made anew. */
 #include "history/fold_in.h"
 
 #include "model/tokens.h"
@@ -169,8 +169,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it is durable, nothing
-   is put in its place. */
+/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it
+   is durable, nothing is put in its place. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
@@ -202,7 +202,8 @@ static void phi__fold_item(phi__folding *f, size_t at) {
     f->out.items[f->out.count++] = *item;
 }
 
-/* A compaction, where something is durable: what stays and what goes is worked out over all of it. */
+/* A compaction, where something is durable: what stays and what goes is worked out over all of
+   it. */
 static bool phi__fold_compaction(const phi_thread *thread, phi__fold *fold, phi__op *op) {
     phi__folding f;
     size_t i;

@@ -1,7 +1,7 @@
 /* fold_in.h - what a lane shows.
 
-   A fold depends on nothing but the entries: the same log gives the same list, whether it grew entry by entry or was made
-   anew. What is made anew needs the whole log in memory. */
+   A fold depends on nothing but the entries: the same log gives the same list, whether it grew
+   entry by entry or was made anew. What is made anew needs the whole log in memory. */
 #ifndef PHI_HISTORY_FOLD_IN_H
 #define PHI_HISTORY_FOLD_IN_H
 
@@ -30,26 +30,30 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the caller knows. */
+/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the
+   caller knows. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 
-/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with phi__fold_free.
-   PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
+/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with
+   phi__fold_free. PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
-/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed in any case. */
+/* The same, where the fold of the active lane is it not: *out is that one, or *made, which is freed
+   in any case. */
 PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                 phi__fold *made, const phi__fold **out);
 PHI__FN void phi__fold_free(phi_memory *memory, phi__fold *fold);
-/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count yet. */
+/* Tokens of all items; counter NULL: the estimate. The counter is called for items it did not count
+   yet. */
 PHI__FN uint64_t phi__fold_tokens(phi__fold *fold, const phi_token_counter *counter);
 
-/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which there are lane_count,
-   UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed by the caller. */
+/* Limits of the lanes that a lane is made of: entries of lane i count up to limits[i], of which
+   there are lane_count, UINT64_MAX - 1 for all, and none where any is false. NULL: no memory. Freed
+   by the caller. */
 typedef struct phi__limit {
     uint64_t seq;
     bool any;
@@ -58,16 +62,18 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 /* ---- groups.c ---- */
 
-/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX: none.
-   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
+/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX:
+   none. NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was
+   made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
 /* Whether an answer made the call of this id. */
 PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
-/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group. fold->count bytes; NULL:
-   there is none. False: no memory. */
+/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group.
+   fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
-/* Whether a message can take the place of another in its group: its calls, or its result, are the same. */
+/* Whether a message can take the place of another in its group: its calls, or its result, are the
+   same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
 #endif

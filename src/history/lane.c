@@ -1,4 +1,5 @@
-/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own entries.
+/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own
+   entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
 #include "history/lane_in.h"

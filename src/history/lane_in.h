@@ -38,21 +38,22 @@ PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
 PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
                                         uint64_t fork_seq, uint32_t *lane);
 
-/* The log is whole. */
+/* The log is whole. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
 
-/* Makes a lane the active one: with what it shows, where its messages are in their place already (phi__lane_messages);
-   NULL: nothing. */
+/* Makes a lane the active one: with what it shows, where its messages are in their place already
+   (phi__lane_messages); NULL: nothing. */
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
 
-/* An entry that says so: made, and appended on the lane that it is about, which need not be the active one. NULL: no memory. */
+/* n entries of now, and room to attach them; NULL: no memory. */
 PHI__FN phi__entry *phi__lane_entries(phi_thread *thread, size_t n);
+/* Attaches one on the lane that it is about, which need not be the active one. */
 PHI__FN void phi__lane_append(phi_thread *thread, phi__entry *entry, phi_entry_kind kind,
                               uint32_t lane);
 /* To a new lane that begins empty: both, or nothing. */
 PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name);
-/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole. False: no memory, and
-   nothing changed. */
+/* The MESSAGE entries of a lane, in place of those of the active one; of a log that is whole.
+   False: no memory, and nothing changed. */
 PHI__FN bool phi__lane_messages(phi_thread *thread, uint32_t lane);
 /* The end of the last whole group of a lane at `at`: its seq, in *out. False: there is none. */
 PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint64_t at,

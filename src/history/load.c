@@ -1,10 +1,12 @@
-/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what changes.
+/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what
+   changes.
 
-   While entries are read nobody looks at the thread. So a switch makes no view: the view of each lane that was seen is
-   kept aside, and one that is not there is folded when a rewrite asks for it. What a rewrite takes out is kept with it,
-   and is put back when it is revoked. Spans that no later rewrite covers stand in a list by lane: so it is known what
-   touches what. What that cannot say (durable groups, spans that overlap in part, calls and results) is worked out as
-   for one rewrite of a thread in use. The list of messages and their places are made at the end. */
+   While entries are read nobody looks at the thread. So a switch makes no view: the view of each
+   lane that was seen is kept aside, and one that is not there is folded when a rewrite asks for it.
+   What a rewrite takes out is kept with it, and is put back when it is revoked. Spans that no later
+   rewrite covers stand in a list by lane: so it is known what touches what. What that cannot say
+   (durable groups, spans that overlap in part, calls and results) is worked out as for one rewrite
+   of a thread in use. The list of messages and their places are made at the end. */
 #include "history/load_in.h"
 
 #include "history/thread_in.h"
@@ -349,8 +351,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     return true;
 }
 
-/* What it took comes back in the place of what it made. Messages are not looked at: they are long out of the
-   processor's caches. */
+/* What it took comes back in the place of what it made. Messages are not looked at: they are long
+   out of the processor's caches. */
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
@@ -367,7 +369,8 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
     return true;
 }
 
-/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when one of it is. */
+/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when
+   one of it is. */
 static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
                               const phi__op *op) {
     return l->durable && lane->compacted > op->seq;

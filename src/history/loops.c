@@ -1,4 +1,5 @@
-/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes on. */
+/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes
+   on. */
 #include "history/loops_in.h"
 
 #include "history/thread_in.h"

@@ -1,4 +1,5 @@
-/* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
+/* ops.c - the rewrites of a log: by id, in a chain from the newest, and which of them are
+   compactions that count. */
 #include "history/ops_in.h"
 
 #include "history/thread_in.h"
@@ -28,7 +29,8 @@ static void phi__ops_index(phi_thread *thread, phi__op *op) {
     thread->ops.count++;
 }
 
-/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing changed. */
+/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing
+   changed. */
 static bool phi__ops_table(phi_thread *thread, size_t count) {
     size_t cap = phi__max(thread->ops.cap, 8);
     phi__op_place *table;
@@ -86,8 +88,8 @@ static bool phi__ops_compacts(const phi__op *op) {
 
 enum { PHI__MARKS_MOST = 64 };
 
-/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are given up: they count
-   only when all later ones were undone. */
+/* Room for the mark of one more compaction. False: no memory. Where memory is limited, old ones are
+   given up: they count only when all later ones were undone. */
 static bool phi__ops_mark_room(phi_thread *thread) {
     size_t half = PHI__MARKS_MOST / 2;
     void *grown;

@@ -1,11 +1,13 @@
-/* ops_in.h - the rewrites of a log: by id, in a chain from the newest, and which of them are compactions that count. */
+/* ops_in.h - the rewrites of a log: by id, in a chain from the newest, and which of them are
+   compactions that count. */
 #ifndef PHI_HISTORY_OPS_IN_H
 #define PHI_HISTORY_OPS_IN_H
 
 #include "log/hashes_in.h"
 #include "log/log_in.h"
 
-/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no look at the rewrite. */
+/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no
+   look at the rewrite. */
 typedef struct phi__op_place {
     uint64_t hash;
     phi__op *op; /* NULL: free */
@@ -29,17 +31,19 @@ typedef struct phi__ops {
 
 PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id); /* in memory */
 
-/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no memory. */
+/* Room for one more in the table of ids, and, of a compaction, among the marks. False: no
+   memory. */
 PHI__FN bool phi__ops_room(phi_thread *thread, const phi__op *op);
 /* The newest; its seq and id are known. There is room. */
 PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op);
-/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there were any. */
+/* As if the rewrites of a lane between two entries had been revoked at the second. Whether there
+   were any. */
 PHI__FN bool phi__thread_roll_back_ops(phi_thread *thread, uint32_t lane, uint64_t from,
                                        uint64_t to);
 /* The marks of its compactions between two entries go. */
 PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t from, uint64_t to);
-/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no memory, and nothing
-   changed; never, where there are not more than before. */
+/* Chains the rewrites of the entries in memory anew, and puts them into the table. False: no
+   memory, and nothing changed; never, where there are not more than before. */
 PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 
 #endif

@@ -1,227 +1,20 @@
 /* project.c - what of a view is sent: walked from its newest end, and no further than needed.
 
-   The order in which things get their place does not depend on the budget: the newest turn, the protected turns,
-   the summaries of what is older, the groups before those. What comes first that does not fit ends it. So a
-   larger budget never shows less. */
-#include "history/project_in.h"
+   The order in which things get their place does not depend on the budget: the newest turn, the
+   protected turns, the summaries of what is older, the groups before those. What comes first that
+   does not fit ends it. So a larger budget never shows less. */
+#include "history/projecting_in.h"
 
 #include "base/utf8_in.h"
 #include "model/tokens.h"
-#include "wire/hash_in.h"
 
 #include <stdio.h>
 
 enum {
-    PHI__PROJECT_BUCKETS = 64,
     PHI__PROJECT_LEAST = 128, /* bytes that a result is cut to at least */
     PHI__PROJECT_WORDS = 64,  /* of what stands where it was cut */
     PHI__PROJECT_CLOSER = 5   /* steps of the search for the longest that fits */
 };
-
-/* A result whose answer was not met yet: the walk comes to it later. */
-typedef struct phi__found {
-    struct phi__found *later; /* in the view */
-    size_t at;
-    bool spent; /* the nearest answer with such a call had another result */
-} phi__found;
-
-typedef struct phi__projecting {
-    const phi__project_order *order;
-    phi_policy policy;
-    phi_arena *arena;
-    phi__found *found[PHI__PROJECT_BUCKETS];
-    phi__group *oldest; /* of those so far */
-    size_t at;          /* items before it were not looked at */
-    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
-    uint64_t budget, used, newest_tokens;
-    uint32_t turn;
-    size_t messages; /* shown so far, without summaries and extensions */
-    size_t groups;   /* looked at */
-    size_t floor;    /* summaries from here on have their place */
-    bool settled; /* the newest and protected turns are whole, older summaries have their place */
-    bool full;
-    phi__verdict stopped; /* why no more is shown, from item stop_at on */
-    size_t stop_at;
-    bool trimmed;
-    phi_projection_meta meta;
-    bool failed;
-} phi__projecting;
-
-static uint64_t phi__project_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* ---- items ---- */
-
-static const phi_message *phi__project_message(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
-}
-
-static uint32_t phi__project_flags(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].flags : o->fold->items[at].flags;
-}
-
-static uint64_t phi__project_from(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].from : o->fold->items[at].from;
-}
-
-static uint64_t phi__project_to(const phi__project_order *o, size_t at) {
-    return o->items != NULL ? o->items[at].to : o->fold->items[at].to;
-}
-
-static uint64_t phi__project_tokens(const phi__project_order *o, size_t at) {
-    bool counted = o->counter != NULL && o->counter->count_text != NULL;
-    if (o->items != NULL && !counted) return o->items[at].tokens;
-    return phi_tokens_of_message(o->counter, phi__project_message(o, at));
-}
-
-static bool phi__project_is_call(const phi_content *c) {
-    return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
-}
-
-static size_t phi__project_calls(const phi_message *m) {
-    size_t n = 0, i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        n += phi__project_is_call(&m->content[i]) ? 1 : 0;
-    return n;
-}
-
-/* A summary with calls in it is an answer like any other. */
-static bool phi__project_sums_up(const phi_message *m, uint32_t flags) {
-    return (flags & PHI_ITEM_SUMMARY) != 0 &&
-           (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
-           phi__project_calls(m) == 0;
-}
-
-static bool phi__project_is_summary(const phi__project_order *o, size_t at) {
-    uint32_t flags = phi__project_flags(o, at);
-    return (flags & PHI_ITEM_SUMMARY) != 0 &&
-           phi__project_sums_up(phi__project_message(o, at), flags);
-}
-
-static bool phi__project_is_group(const phi_message *m, uint32_t flags) {
-    return (m->role == PHI_ROLE_USER || m->role == PHI_ROLE_ASSISTANT) &&
-           !phi__project_sums_up(m, flags);
-}
-
-PHI__FN void phi__fold_link(phi__fold *fold) {
-    size_t at;
-    for (at = fold->linked; at < fold->count; at++) {
-        phi__item *item = &fold->items[at];
-        item->summary = at > 0 ? fold->items[at - 1].summary : 0;
-        if (phi__project_sums_up(item->message, item->flags) && at < UINT32_MAX)
-            item->summary = (uint32_t)at + 1;
-        fold->groups += phi__project_is_group(item->message, item->flags) ? 1 : 0;
-    }
-    fold->linked = fold->count;
-}
-
-/* The newest summary before an item; SIZE_MAX: none. */
-static size_t phi__project_summary_before(const phi__project_order *o, size_t at) {
-    if (at == 0) return SIZE_MAX;
-    if (o->items == NULL) {
-        uint32_t place = o->fold->items[at - 1].summary;
-        return place > 0 ? place - 1 : SIZE_MAX;
-    }
-    while (at > 0 && !phi__project_is_summary(o, at - 1)) at--;
-    return at > 0 ? at - 1 : SIZE_MAX;
-}
-
-/* A user's message opens a turn, unless it was said while a run went on: steering is of its turn. */
-static bool phi__project_opens(const phi__project_order *o, size_t at) {
-    const phi_message *m = phi__project_message(o, at), *before;
-    if (m->role != PHI_ROLE_USER) return false;
-    if (m->loop_id.len == 0) return true;
-    for (; at > 0; at--) {
-        before = phi__project_message(o, at - 1);
-        if (before->role == PHI_ROLE_EXTENSION || phi__project_is_summary(o, at - 1)) continue;
-        return !phi_str_equal(before->loop_id, m->loop_id);
-    }
-    return true;
-}
-
-/* ---- results ---- */
-
-static phi__found **phi__project_bucket(phi__projecting *p, phi_str id) {
-    return &p->found[phi__hash(id, 0) % PHI__PROJECT_BUCKETS];
-}
-
-static void phi__project_find(phi__projecting *p, size_t at) {
-    phi__found **bucket = phi__project_bucket(p, phi__project_message(p->order, at)->tool_call_id);
-    phi__found *found = (phi__found *)phi__arena_zero(p->arena, sizeof *found);
-    if (found == NULL) {
-        p->failed = true;
-        return;
-    }
-    found->at = at;
-    found->later = *bucket;
-    *bucket = found;
-}
-
-/* The first result of a call, behind its answer; what else has its id is of no call. SIZE_MAX: none. */
-static size_t phi__project_take(phi__projecting *p, phi_str id) {
-    phi__found **bucket = phi__project_bucket(p, id), **link = bucket, *found;
-    size_t at = SIZE_MAX;
-    while ((found = *link) != NULL) {
-        if (!phi_str_equal(phi__project_message(p->order, found->at)->tool_call_id, id) ||
-            found->spent) {
-            link = &found->later;
-            continue;
-        }
-        if (at == SIZE_MAX) {
-            at = found->at;
-            *link = found->later;
-            continue;
-        }
-        found->spent = true;
-        link = &found->later;
-    }
-    return at;
-}
-
-static const phi_message *phi__project_missing(phi__projecting *p, const phi_content *call) {
-    phi_message *m = (phi_message *)phi__arena_zero(p->arena, sizeof *m);
-    phi_content *c = (phi_content *)phi__arena_zero(p->arena, sizeof *c);
-    if (m == NULL || c == NULL) {
-        p->failed = true;
-        return NULL;
-    }
-    c->kind = PHI_CONTENT_TEXT;
-    c->text = PHI__LIT("No result provided");
-    m->role = PHI_ROLE_TOOL_RESULT;
-    m->is_error = true;
-    m->content = c;
-    m->content_count = 1;
-    m->tool_call_id = call->id;
-    m->tool_name = call->name;
-    return m;
-}
-
-static void phi__project_result(phi__projecting *p, phi__group *g, const phi_content *call) {
-    size_t at = phi__project_take(p, call->id), n = g->result_count++;
-    g->places[n] = at;
-    if (at != SIZE_MAX) {
-        g->results[n] = phi__project_message(p->order, at);
-        g->tokens = phi__project_sum(g->tokens, phi__project_tokens(p->order, at));
-        return;
-    }
-    g->results[n] = phi__project_missing(p, call);
-    g->made++;
-    g->tokens =
-        phi__project_sum(g->tokens, phi_tokens_of_message(p->order->counter, g->results[n]));
-}
-
-static void phi__project_results(phi__projecting *p, phi__group *g, size_t calls) {
-    const phi_message *m = g->message;
-    size_t i;
-    if (calls == 0) return;
-    g->results =
-        (const phi_message **)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->results));
-    g->places = (size_t *)phi_arena_alloc(p->arena, phi__mul(calls, sizeof *g->places));
-    p->failed = p->failed || g->results == NULL || g->places == NULL;
-    for (i = 0; i < m->content_count && !p->failed; i++)
-        if (phi__project_is_call(&m->content[i])) phi__project_result(p, g, &m->content[i]);
-}
 
 /* ---- groups ---- */
 
@@ -579,7 +372,8 @@ static void phi__project_walk(phi__projecting *p) {
     phi__project_settle(p, p->at);
 }
 
-/* Summaries of what is older than the window: the walk has put them into the list only where it went on. */
+/* Summaries of what is older than the window: the walk has put them into the list only where it
+   went on. */
 static void phi__project_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;

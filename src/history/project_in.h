@@ -1,7 +1,7 @@
 /* project_in.h - projecting from a fold, for the loop, and in words.
 
-   A fold remembers for each item where the newest summary up to it stands, and how many groups there are: so
-   what is left out need not be walked over, and a turn costs what is shown. */
+   A fold remembers for each item where the newest summary up to it stands, and how many groups
+   there are: so what is left out need not be walked over, and a turn costs what is shown. */
 #ifndef PHI_HISTORY_PROJECT_IN_H
 #define PHI_HISTORY_PROJECT_IN_H
 
@@ -66,7 +66,8 @@ PHI__FN phi_status phi__project(const phi__project_order *order, phi_arena *aren
                                 phi__projection *out);
 PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out);
 
-/* policy.c: with every default in it; and words about a field that is none of its values, or NULL. Static. */
+/* policy.c: with every default in it; and words about a field that is none of its values, or NULL.
+   Static. */
 PHI__FN phi_policy phi__policy_filled(const phi_policy *policy);
 PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 

@@ -1,7 +1,9 @@
-/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can leave memory.
+/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can
+   leave memory.
 
-   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count on, so that a seq
-   never means two things; what is left of a conversation stands packed, in segments of its own. */
+   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count
+   on, so that a seq never means two things; what is left of a conversation stands packed, in
+   segments of its own. */
 #include "history/rebase_in.h"
 
 #include "history/about_in.h"
@@ -44,8 +46,8 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
-/* A block's text stands twice: in the message, and in the wire format that it was sent in. An eighth more: blocks of
-   memory are not filled to the last byte. */
+/* A block's text stands twice: in the message, and in the wire format that it was sent in. An
+   eighth more: blocks of memory are not filled to the last byte. */
 static size_t phi__rebase_cost(const phi_message *m) {
     size_t bytes = sizeof(phi__entry) + 2 * sizeof(phi__entry *) + sizeof(phi__item) + sizeof *m, i;
     bytes += m->loop_id.len + m->error_message.len + m->details.len + m->extension_data.len;
@@ -68,13 +70,15 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep) {
     return sum;
 }
 
-/* A turn may begin here: with words of the user, behind which no result stands of a call before it. */
+/* A turn may begin here: with words of the user, behind which no result stands of a call before
+   it. */
 static bool phi__rebase_begins(const phi__item *item, size_t at, size_t first_asker) {
     return item->message->role == PHI_ROLE_USER && (item->flags & PHI_ITEM_SUMMARY) == 0 &&
            first_asker >= at;
 }
 
-/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one stays in any case. */
+/* Where the newest turns begin that there is room for; fold->count: for none. newest: the last one
+   stays in any case. */
 static size_t phi__rebase_from(const phi__fold *fold, const size_t *askers, const uint8_t *keep,
                                size_t room, bool newest) {
     size_t from = fold->count, first_asker = SIZE_MAX, sum = 0, i = fold->count;
@@ -91,7 +95,8 @@ static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t
     return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
 }
 
-/* What a model is sent begins with the user: where an answer would come first, the user's message before it stays. */
+/* What a model is sent begins with the user: where an answer would come first, the user's message
+   before it stays. */
 static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     size_t first = 0, i;
     while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;

@@ -4,18 +4,20 @@
 
 #include "history/fold_in.h"
 
-/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL: all). False: no memory,
-   and some may be there. */
+/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL:
+   all). False: no memory, and some may be there. */
 PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep);
-/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and as many of the newest
-   turns as `target_bytes` have room for; 0: none of them. newest: the last turn is, in any case. What is kept begins with
-   the user. `keep`: fold->count bytes. False: no memory; then none is. */
+/* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
+   as many of the newest turns as `target_bytes` have room for; 0: none of them. newest: the last
+   turn is, in any case. What is kept begins with the user. `keep`: fold->count bytes. False: no
+   memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
-/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry, then copies; of the
-   active lane those in `keep` (NULL: all). Its entries count on. *made: the entry's detail, whose bytes are not known yet.
-   False: no memory, and the new log is to be freed. */
+/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry,
+   then copies; of the active lane those in `keep` (NULL: all). Its entries count on. *made: the
+   entry's detail, whose bytes are not known yet. False: no memory, and the new log is to be
+   freed. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
 /* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */

@@ -41,7 +41,8 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     return phi__rewrite_text(arena, &copy->model);
 }
 
-/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of it. */
+/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of
+   it. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
     size_t i;
@@ -131,8 +132,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry, and what is left to
-   do cannot fail. */
+/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry,
+   and what is left to do cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);

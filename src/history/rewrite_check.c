@@ -63,7 +63,8 @@ static phi_status phi__rewrite_check_spans(phi__rewriting *w) {
     return PHI_OK;
 }
 
-/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both ascend. */
+/* The span an item goes with, or SIZE_MAX; cut: it lies across an end of one. Items and spans both
+   ascend. */
 static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, size_t *from,
                                    bool *cut) {
     const phi_span *span;

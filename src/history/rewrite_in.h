@@ -29,21 +29,24 @@ PHI__FN phi__rewriting phi__rewrite_begin(phi_thread *thread, const phi_rewrite 
 PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN phi_status phi__rewrite_check(phi__rewriting *w);
 PHI__FN bool phi__rewrite_named(const phi_rewrite *rewrite); /* it has an id of its own */
-/* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing changes. */
+/* Whether spans would be taken now, in the active lane; else what phi_thread_rewrite says. Nothing
+   changes. */
 PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
 
-/* What can be said of a rewrite without a log: whether it could be valid at some time. As phi__thread_rewrite_check. */
+/* What can be said of a rewrite without a log: whether it could be valid at some time. As
+   phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
-/* What a log may hold and a host may not give: an op_id that phi could make. As phi__thread_rewrite_check. */
+/* What a log may hold and a host may not give: an op_id that phi could make. As
+   phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size);
 
 /* ---- rewrite.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory. loop_id, turn_index: who
-   makes it. */
+/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory.
+   loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);

@@ -1,8 +1,9 @@
 /* runs.c - the end of a run, and how one that keeps nothing is rolled back.
 
-   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if each had been revoked
-   when it ended. The lane then shows what it showed before. A run keeps a copy of that from its first rewrite on, so that
-   its end needs no memory; where there is no copy, as in a log that is read, the lane is folded anew. */
+   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if
+   each had been revoked when it ended. The lane then shows what it showed before. A run keeps a
+   copy of that from its first rewrite on, so that its end needs no memory; where there is no copy,
+   as in a log that is read, the lane is folded anew. */
 #include "history/runs_in.h"
 
 #include "history/thread_in.h"
@@ -43,8 +44,8 @@ static bool phi__runs_has_undo(const phi_thread *thread, uint64_t start) {
     return thread->undo.start == start && thread->undo.lane == thread->lanes.active;
 }
 
-/* The lane without the rewrites of the run, into the undo. They count as rolled back for that moment alone: the end may
-   not come to be appended. */
+/* The lane without the rewrites of the run, into the undo. They count as rolled back for that
+   moment alone: the end may not come to be appended. */
 static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
     phi_status status;
     phi__fold fold;
@@ -63,9 +64,10 @@ static phi_status phi__runs_fold_anew(phi_thread *thread, uint64_t start) {
 }
 
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end) {
-    uint64_t start = phi__runs_start(thread, end);
-    return end->keep == PHI_KEEP_NONE && start != 0 && !phi__runs_has_undo(thread, start) &&
-           thread->ops.last_seq >= start;
+    uint64_t start;
+    if (end->keep != PHI_KEEP_NONE) return false;
+    start = phi__runs_start(thread, end);
+    return start != 0 && !phi__runs_has_undo(thread, start) && thread->ops.last_seq >= start;
 }
 
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end) {

@@ -1,10 +1,10 @@
 /* thread_in.h - a thread: its log, and what is known of it while it grows.
 
-   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its new entries; other
-   lanes, and earlier states, are folded anew when they are asked for. An assistant message that failed or was aborted
-   stays in the log and is not shown.
-   All of this is in memory, and needs no store: what would read a log back is in recall_in.h.
-   Threads: the pumping thread. */
+   The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
+   new entries; other lanes, and earlier states, are folded anew when they are asked for. An
+   assistant message that failed or was aborted stays in the log and is not shown. All of this is in
+   memory, and needs no store: what would read a log back is in recall_in.h. Threads: the pumping
+   thread. */
 #ifndef PHI_HISTORY_THREAD_IN_H
 #define PHI_HISTORY_THREAD_IN_H
 
@@ -39,7 +39,8 @@ struct phi_thread {
 
 /* io: for the time of what is appended; NULL: none is known. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
-/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store: phi__thread_free is for one that may be. */
+/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store:
+   phi__thread_free is for one that may be. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
 /* Forgets all without freeing it: somebody has a copy. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
@@ -69,27 +70,28 @@ static inline size_t phi__thread_lanes(const phi_thread *thread) {
 }
 /* ---- append.c ---- */
 
-/* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as nothing
-   else is appended. False: no memory. */
+/* Room for n entries, `messages` of them MESSAGEs, so that attaching them cannot fail as long as
+   nothing else is appended. False: no memory. */
 PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages);
-/* Appends entries that live in the current segment already, to the active lane; their room was reserved. */
+/* Appends entries that live in the current segment already, to the active lane; their room was
+   reserved. */
 PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t n);
 
 /* What attaching does for every entry, on the active lane. */
 PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
-/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in the
-   current segment. False: no memory, and nothing changed. */
+/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in
+   the current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
-/* Calls of the last answer that have no result, since a run ended without memory, get one: an error that says
-   so. False: no memory; results that are there by then stay. */
+/* Calls of the last answer that have no result, since a run ended without memory, get one: an error
+   that says so. False: no memory; results that are there by then stay. */
 PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
-/* Those of a message's calls, so that the answers to come have others. One that is known already stays what it is.
-   False: no memory. */
+/* Those of a message's calls, so that the answers to come have others. One that is known already
+   stays what it is. False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */

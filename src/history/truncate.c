@@ -1,11 +1,11 @@
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
-   A group is an answer with its results, or any other message. What stays is the first user message,
-   the newest one, what is durable, and everything from the last group on; all other groups up to a point go. So one
-   marker, at the place of the first message that went, stands for all that ever did. It is a rewrite like any
-   other; how many went all told is in its meta.
-   A span cannot cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever it
-   stands: what cannot be told apart is one block, and blocks go as a whole. */
+   A group is an answer with its results, or any other message. What stays is the first user
+   message, the newest one, what is durable, and everything from the last group on; all other groups
+   up to a point go. So one marker, at the place of the first message that went, stands for all that
+   ever did. It is a rewrite like any other; how many went all told is in its meta. A span cannot
+   cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever
+   it stands: what cannot be told apart is one block, and blocks go as a whole. */
 #include "history/truncate_in.h"
 
 #include "model/tokens.h"
@@ -70,8 +70,8 @@ static const char *phi__truncate_meta(const phi_thread *thread, const phi__item 
     return NULL;
 }
 
-/* Where the group that begins at an item ends: behind the last result that follows an answer, though
-   extensions may stand between. */
+/* Where the group that begins at an item ends: behind the last result that follows an answer,
+   though extensions may stand between. */
 static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
     size_t end = at + 1, i;
     if (thread->fold.items[at].message->role != PHI_ROLE_ASSISTANT) return end;
@@ -161,7 +161,8 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     return t->tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
-/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker costs. */
+/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker
+   costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__truncate_before(t), now = before;
     size_t at;

@@ -1,7 +1,8 @@
 /* dirty_in.h - which logs of a runtime are to be looked at in a step.
 
-   A log that is in a store puts itself into one list when it grows, and into another when something of it went out of
-   view: so a step need not look at all of them. One that is in no store costs a look at a pointer. */
+   A log that is in a store puts itself into one list when it grows, and into another when something
+   of it went out of view: so a step need not look at all of them. One that is in no store costs a
+   look at a pointer. */
 #ifndef PHI_LOG_DIRTY_IN_H
 #define PHI_LOG_DIRTY_IN_H
 

@@ -1,8 +1,8 @@
 /* log_in.h - entries, in memory: by seq, and in the segments where they live.
 
-   Entries, and all they point to, live in segments and never move. Order is seq, which is also the place in the log. Of
-   a log that is in a store, segments to which no view points may leave memory: their entries are then *away*, and
-   `entries` has gaps. Nothing here reads or writes a store.
+   Entries, and all they point to, live in segments and never move. Order is seq, which is also the
+   place in the log. Of a log that is in a store, segments to which no view points may leave memory:
+   their entries are then *away*, and `entries` has gaps. Nothing here reads or writes a store.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
@@ -12,8 +12,8 @@
 #include "log/dirty_in.h"
 #include "wire/codec_in.h"
 
-/* Where entries live, and all they point to: what is appended goes to the current one, which is left for a new one
-   when it is full. */
+/* Where entries live, and all they point to: what is appended goes to the current one, which is
+   left for a new one when it is full. */
 typedef struct phi__segment {
     phi_arena arena;
     struct phi__segment *older;
@@ -46,9 +46,9 @@ typedef struct phi__note {
 typedef struct phi__entry {
     uint64_t seq;
     phi__segment *segment;
-    size_t
-        ordinal; /* MESSAGE: its place among those of its lane, the parents' included; LOOP_END: seq of its run's
-                       LOOP_START, and 1 (0: none) */
+    /* MESSAGE: its place among those of its lane, the parents' included. LOOP_END: seq of its run's
+       LOOP_START, and 1; 0: none. */
+    size_t ordinal;
     int64_t at_ms; /* for display, never for order */
     phi_entry_kind kind : 8;
     phi_trigger trigger : 8; /* TURN_START */
@@ -114,13 +114,14 @@ static inline bool phi__log_whole(const phi__log *log) {
 
 /* Where the next entries are to live, and all they point to. */
 static inline phi_arena *phi__log_room(phi__log *log) { return &log->current->arena; }
-/* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0: as usual. */
+/* How full segments of an empty log are to be: of an agent with a memory limit, a part of that; 0:
+   as usual. */
 PHI__FN void phi__log_limit(phi__log *log, size_t limit_bytes);
 /* Bytes of its segments. */
 PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
-/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is not appended.
-   `carried`, where given, is copied into the new one: what later entries go on pointing to. False: no memory, and
-   nothing changed. */
+/* Leaves the current segment for a new one if it is full, at a moment when nothing is in it that is
+   not appended. `carried`, where given, is copied into the new one: what later entries go on
+   pointing to. False: no memory, and nothing changed. */
 PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
 PHI__FN bool phi__log_open(phi__log *log);
@@ -130,8 +131,8 @@ PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmles
 
 /* ---- check.c ---- */
 
-/* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL: it is
-   fit. Static. */
+/* Words about what makes a message unfit for a thread, and the block it is (SIZE_MAX: none); NULL:
+   it is fit. Static. */
 PHI__FN const char *phi__message_fault(const phi_message *message, size_t *block);
 /* Whether an id is UTF-8, as ids and names in a thread are. */
 PHI__FN bool phi__id_fits(phi_str id);

@@ -56,8 +56,8 @@ static void phi__segment_free(phi__log *log, phi__segment *segment) {
     phi__free(log->memory, segment, sizeof *segment);
 }
 
-/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or twice where memory is
-   limited, is full, however much is left there. */
+/* An eighth of the bytes may be left behind in the last block; one with four times the bytes, or
+   twice where memory is limited, is full, however much is left there. */
 static bool phi__segment_full(const phi__log *log) {
     const phi_arena *arena = &log->current->arena;
     size_t bytes = phi__arena_taken(arena), full = log->segment_bytes;

@@ -1,5 +1,5 @@
-/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line is written of are
-   read: others may have left memory. */
+/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line
+   is written of are read: others may have left memory. */
 #include "base/utf8_in.h"
 #include "model/tokens.h"
 #include "persist/entry_in.h"
@@ -64,7 +64,8 @@ typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
     size_t text_bytes;
-    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the next one. */
+    /* The list is walked from its end, the earliest call, beside the entries: open_at - 1 is the
+       next one. */
     const phi__open_calls *open;
     size_t open_at;
     const phi_view_item *items; /* what the lane shows */
@@ -360,7 +361,8 @@ static void phi__describe_head(phi__describe *d, const phi_thread *thread, uint6
     phi__buf_char(d->out, '\n');
 }
 
-/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this log's own. */
+/* A message that phi_new_session or a fork carried over, made by a rewrite of another log, is this
+   log's own. */
 static phi__describe_mark phi__describe_carried(const phi__describe *d, const phi_entry *e,
                                                 phi__describe_mark mark) {
     size_t i;

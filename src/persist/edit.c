@@ -1,4 +1,5 @@
-/* edit.c - what a host, or a run, changes of a thread: what that needs of a thread that has left memory is read back first. */
+/* edit.c - what a host, or a run, changes of a thread. What that needs of a log that is not whole is read
+   back first. */
 #include "persist/recall_in.h"
 
 #include "history/rewrite_in.h"
@@ -40,7 +41,8 @@ static bool phi__edit_append(phi_thread *thread, const phi_message *messages, si
     return true;
 }
 
-/* Calls of a run that died get their results before the conversation goes on; a host's own results come first. */
+/* Calls of a run that died get their results before the conversation goes on; a host's own results
+   come first. */
 static bool phi__edit_settle(phi_thread *thread, phi_role role) {
     size_t i = thread->fold.count;
     while (i > 0 && thread->fold.items[i - 1].message->role == PHI_ROLE_TOOL_RESULT) i--;

@@ -1,9 +1,10 @@
-/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored thread.
+/* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored
+   thread.
 
-   The same entry gives the same bytes, and what was written is read as it was, message for message and byte for
-   byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON themselves are kept as strings. An
-   entry is read into the thread that it belongs to, behind those before it, and is refused where it could not have
-   been appended there. */
+   The same entry gives the same bytes, and what was written is read as it was, message for message
+   and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
+   themselves are kept as strings. An entry is read into the thread that it belongs to, behind those
+   before it, and is refused where it could not have been appended there. */
 #ifndef PHI_PERSIST_ENTRY_IN_H
 #define PHI_PERSIST_ENTRY_IN_H
 
@@ -30,8 +31,8 @@ typedef struct phi__entry_reader {
 PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread);
 PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 
-/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say why. After
-   anything but PHI_OK the thread is to be freed. */
+/* Appends the entry to the thread. PHI_PARSE: it is none, or none that can stand there; `words` say
+   why. After anything but PHI_OK the thread is to be freed. */
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
@@ -39,14 +40,14 @@ PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_jso
 PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
                                           size_t words_size);
 
-/* A message whole, as the members "message" and, where there is something, "more" of an object; and back: its blocks are
-   in the reader's scratch arena, strings of the tree are not copied. */
+/* A message whole, as the members "message" and, where there is something, "more" of an object; and
+   back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
 PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
 
-/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with a lane where one is
-   named: all of it in the reader's scratch arena. */
+/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with
+   a lane where one is named: all of it in the reader's scratch arena. */
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);

@@ -1,4 +1,5 @@
-/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does not hold. */
+/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does
+   not hold. */
 #include "persist/entry_in.h"
 
 #include "base/utf8_in.h"

@@ -1,103 +1,16 @@
-/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what they would refuse
-   is refused here, too. Afterwards it gets its own time and place. */
-#include "history/about_in.h"
-#include "persist/entry_in.h"
+/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what
+   they would refuse is refused here, too. Afterwards it gets its own time and place. */
+#include "persist/entry_get_in.h"
 
+#include "history/about_in.h"
 #include "model/message_in.h"
 #include "persist/journal_in.h"
 #include "text/json_in.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they are written. */
-#define PHI__ENTRY_LIST(X)                                                                         \
-    X(SEQ, "seq")                                                                                  \
-    X(KIND, "kind")                                                                                \
-    X(AT, "at")                                                                                    \
-    X(LANE, "lane")                                                                                \
-    X(LOOP, "loop")                                                                                \
-    X(TURN, "turn")                                                                                \
-    X(IS_DURABLE, "durable")                                                                       \
-    X(IS_SYNTHETIC, "synthetic")                                                                   \
-    X(IS_SUMMARY, "summary")                                                                       \
-    X(IS_UNMEASURED, "unmeasured")                                                                 \
-    X(MESSAGE, "message")                                                                          \
-    X(MORE, "more")                                                                                \
-    X(OP_ID, "op_id")                                                                              \
-    X(REASON, "reason")                                                                            \
-    X(BASE_SEQ, "base_seq")                                                                        \
-    X(REVOKE, "revoke")                                                                            \
-    X(SWITCH_TO, "switch_to")                                                                      \
-    X(META, "meta")                                                                                \
-    X(WRITTEN, "written")                                                                          \
-    X(SPANS, "spans")
-
-#define PHI_X(name, text) PHI__ENTRY_IN_##name,
-enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
-
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
-#undef PHI_X
-#define PHI_X(name, text) PHI__JSON_NAME(text),
-static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
-#undef PHI_X
-
-/* The members of a span. */
-enum {
-    PHI__SPAN_IN_FROM,
-    PHI__SPAN_IN_TO,
-    PHI__SPAN_IN_SUMMARY,
-    PHI__SPAN_IN_MESSAGES,
-    PHI__SPAN_IN_COUNT
-};
-static const phi_str phi__entry_span_names[] = {PHI__JSON_NAME("from"), PHI__JSON_NAME("to"),
-                                                PHI__JSON_NAME("summary"),
-                                                PHI__JSON_NAME("messages")};
 
 /* ---- shared ---- */
-
-static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
-
-static phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(r->words, sizeof r->words, format, args);
-    va_end(args);
-    return PHI_PARSE;
-}
-
-PHI__FN void phi__entry_reader_init(phi__entry_reader *reader, phi_thread *thread) {
-    memset(reader, 0, sizeof *reader);
-    reader->thread = thread;
-    phi_arena_init(&reader->scratch, thread->log.memory, PHI__ENTRY_SCRATCH);
-}
-
-PHI__FN void phi__entry_reader_free(phi__entry_reader *reader) { phi_arena_free(&reader->scratch); }
-
-static phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi__json_text_of(phi_json_get(object, key));
-}
-
-static uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
-    return phi_json_uint(phi_json_get(object, key), 0);
-}
-
-static uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
-    return (uint32_t)phi__entry_get_u64(object, key);
-}
-
-/* A text as C has it, in the scratch arena; NULL where there is none. */
-static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
-                                      const char **out) {
-    phi_str copy;
-    *out = NULL;
-    if (!phi_json_is_string(node)) return PHI_OK;
-    if (!phi__arena_str(&r->scratch, phi_json_str(node, ""), &copy)) return PHI_NO_MEMORY;
-    if (strlen(copy.at) != copy.len) return phi__entry_bad(r, "%s: it holds a zero byte", key.at);
-    *out = copy.at;
-    return PHI_OK;
-}
 
 /* A copy in the thread; nothing stays nothing. */
 static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
@@ -118,67 +31,6 @@ static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str 
 }
 
 /* ---- messages ---- */
-
-static phi_status phi__entry_get_exact(phi__entry_reader *r, const phi_json *array,
-                                       phi_message *message) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    while ((node = phi_json_next(&it)) != NULL) {
-        uint64_t at = phi_json_uint(phi_json_get(node, "block"), UINT64_MAX);
-        const phi_json *arguments = phi_json_get(node, "arguments"),
-                       *replay = phi_json_get(node, "replay");
-        phi_content *block;
-        if (at >= message->content_count)
-            return phi__entry_bad(r, "exact: there is no such block of the message");
-        block = (phi_content *)(uintptr_t)&message->content[at];
-        if (arguments != NULL && block->kind == PHI_CONTENT_TOOL_CALL)
-            block->arguments = phi_json_str(arguments, "");
-        if (replay != NULL && block->kind != PHI_CONTENT_IMAGE)
-            block->replay = phi_json_str(replay, "");
-    }
-    return PHI_OK;
-}
-
-static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json *more,
-                                           phi_message *message) {
-    const phi_json *content = phi_json_get(more, "content"), *data = phi_json_get(more, "data");
-    phi_parse_error error;
-    phi_status status = PHI_OK;
-    message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
-    message->loop_id = phi__entry_get_str(more, "loop");
-    message->turn_index = 0;
-    if (data != NULL) message->extension_data = phi_json_str(data, "");
-    if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
-    return status == PHI_PARSE ? phi__entry_bad(r, "more: %s", error.message) : status;
-}
-
-/* Of the members "message" and "more"; in the scratch arena. */
-static phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
-                                       const phi_json *more, phi_message *out) {
-    phi_parse_error error;
-    phi_status status;
-    if (node == NULL) return phi__entry_bad(r, "message is missing");
-    status = phi__message_get(node, &r->scratch, out, &error);
-    if (status == PHI_PARSE) return phi__entry_bad(r, "message: %s", error.message);
-    if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_EXTENSION) status = phi__entry_get_extension(r, more, out);
-    if (status != PHI_OK) return status;
-    if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
-        out->stop_reason = PHI_STOP_REASON_NONE;
-    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
-    out->details = phi__entry_get_str(more, "details");
-    if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
-        out->turn_index = phi__entry_get_u32(more, "turn");
-    return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
-}
-
-PHI__FN phi_status phi__entry_get_message(phi__entry_reader *r, const phi_json *holder,
-                                          phi_message *out) {
-    static const phi_str names[] = {PHI__JSON_NAME("message"), PHI__JSON_NAME("more")};
-    const phi_json *in[PHI__COUNT(names)];
-    phi__json_pick(holder, names, PHI__COUNT(names), in);
-    return phi__entry_get_whole(r, in[0], in[1], out);
-}
 
 static uint32_t phi__entry_get_flag(const phi_json *node, int flag) {
     return phi_json_bool(node, false) ? (uint32_t)flag : 0;
@@ -395,102 +247,6 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
 
 /* ---- rewrites ---- */
 
-static phi_status phi__entry_get_span(phi__entry_reader *r, const phi_json *node, phi_span *span) {
-    const phi_json *in[PHI__SPAN_IN_COUNT], *array, *child;
-    phi_json_iter it;
-    phi_message *messages;
-    phi_status status = PHI_OK;
-    memset(span, 0, sizeof *span);
-    phi__json_pick(node, phi__entry_span_names, PHI__SPAN_IN_COUNT, in);
-    if (in[PHI__SPAN_IN_FROM] == NULL || in[PHI__SPAN_IN_TO] == NULL)
-        return phi__entry_bad(r, "spans: from or to is missing");
-    span->from = phi_json_uint(in[PHI__SPAN_IN_FROM], UINT64_MAX);
-    span->to = phi_json_uint(in[PHI__SPAN_IN_TO], UINT64_MAX);
-    span->summary = phi_json_bool(in[PHI__SPAN_IN_SUMMARY], false);
-    array = in[PHI__SPAN_IN_MESSAGES];
-    it = phi_json_each(array);
-    if (phi_json_count(array) == 0) return PHI_OK;
-    messages = (phi_message *)phi_arena_alloc(&r->scratch,
-                                              phi__mul(phi_json_count(array), sizeof *messages));
-    if (messages == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_message(r, child, &messages[span->message_count++]);
-    span->messages = messages;
-    return status;
-}
-
-static phi_status phi__entry_get_spans(phi__entry_reader *r, const phi_json *array,
-                                       phi_rewrite *rewrite) {
-    phi_json_iter it = phi_json_each(array);
-    const phi_json *node;
-    phi_span *spans;
-    phi_status status = PHI_OK;
-    if (phi_json_count(array) == 0) return PHI_OK;
-    spans =
-        (phi_span *)phi_arena_alloc(&r->scratch, phi__mul(phi_json_count(array), sizeof *spans));
-    if (spans == NULL) return PHI_NO_MEMORY;
-    while (status == PHI_OK && (node = phi_json_next(&it)) != NULL)
-        status = phi__entry_get_span(r, node, &spans[rewrite->span_count++]);
-    rewrite->spans = spans;
-    return status;
-}
-
-static phi_status phi__entry_get_reason(phi__entry_reader *r, const phi_json *node,
-                                        phi_rewrite *rewrite) {
-    phi_str word = phi__json_text_of(node);
-    int i;
-    for (i = PHI_REWRITE_MANUAL; i <= PHI_REWRITE_SYSTEM; i++)
-        if (phi__str_is(word, phi_rewrite_reason_text((phi_rewrite_reason)i))) {
-            rewrite->reason = (phi_rewrite_reason)i;
-            return PHI_OK;
-        }
-    return phi__entry_bad(r, "reason is none of its words");
-}
-
-static phi_status phi__entry_get_written(phi__entry_reader *r, const phi_json *node,
-                                         phi_rewrite *rewrite) {
-    phi_written *written;
-    if (node == NULL) return PHI_OK;
-    written = (phi_written *)phi__arena_zero(&r->scratch, sizeof *written);
-    if (written == NULL) return PHI_NO_MEMORY;
-    written->usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    written->cost = phi_json_num(phi_json_get(node, "cost"), 0);
-    if (!(written->cost >= 0)) return phi__entry_bad(r, "written: cost is no amount");
-    rewrite->written = written;
-    return phi__entry_get_text(r, phi_json_get(node, "model"), PHI__LIT("model"), &written->model);
-}
-
-/* Of an entry's members. */
-static phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
-                                         phi_rewrite *rewrite) {
-    static const int texts[] = {PHI__ENTRY_IN_OP_ID, PHI__ENTRY_IN_LANE, PHI__ENTRY_IN_REVOKE,
-                                PHI__ENTRY_IN_META, PHI__ENTRY_IN_SWITCH_TO};
-    const char **to[PHI__COUNT(texts)];
-    phi_status status = PHI_OK;
-    size_t i;
-    memset(rewrite, 0, sizeof *rewrite);
-    to[0] = &rewrite->op_id;
-    to[1] = &rewrite->lane;
-    to[2] = &rewrite->revoke;
-    to[3] = &rewrite->meta;
-    to[4] = &rewrite->switch_to;
-    for (i = 0; status == PHI_OK && i < PHI__COUNT(texts); i++)
-        status = phi__entry_get_text(r, in[texts[i]], phi__entry_names[texts[i]], to[i]);
-    if (status == PHI_OK) status = phi__entry_get_reason(r, in[PHI__ENTRY_IN_REASON], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_written(r, in[PHI__ENTRY_IN_WRITTEN], rewrite);
-    if (status == PHI_OK) status = phi__entry_get_spans(r, in[PHI__ENTRY_IN_SPANS], rewrite);
-    rewrite->base_seq = phi_json_uint(in[PHI__ENTRY_IN_BASE_SEQ], 0);
-    rewrite->has_base = in[PHI__ENTRY_IN_BASE_SEQ] != NULL;
-    return status;
-}
-
-PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *root,
-                                          phi_rewrite *rewrite) {
-    const phi_json *in[PHI__ENTRY_IN_COUNT];
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
-    return phi__entry_get_members(r, in, rewrite);
-}
-
 /* As one of a log must be: the lane it switches to has begun. */
 static phi_status phi__entry_get_logged(phi__entry_reader *r, const phi_json *const *in,
                                         phi_rewrite *rewrite) {
@@ -593,7 +349,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     uint32_t lane = 0;
     int kind = 0;
     phi_status status;
-    phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
+    phi__entry_pick(root, in);
     status = phi__entry_check_place(r, root, in, &kind, &lane);
     if (status != PHI_OK) return status;
     if (!phi__entry_keep_loop(r, phi__json_text_of(in[PHI__ENTRY_IN_LOOP]), &loop_id))
@@ -614,7 +370,8 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is read when. */
+/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is
+   read when. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi_status status;

@@ -21,7 +21,8 @@ PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
     return true;
 }
 
-/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place in the log. */
+/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place
+   in the log. */
 static bool phi__evict_keeps_id(const phi__op *op) {
     char made[32];
     (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
@@ -55,8 +56,8 @@ static bool phi__evict_claim(phi_thread *thread) {
     return true;
 }
 
-/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without memory for that the old
-   list stays. */
+/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without
+   memory for that the old list stays. */
 static void phi__evict_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
     if (thread->log.limit_bytes == 0) return;

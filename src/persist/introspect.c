@@ -1,4 +1,5 @@
-/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a view. */
+/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a
+   view. */
 #include "persist/introspect_in.h"
 
 #include "history/history_in.h"

@@ -46,8 +46,8 @@ static size_t phi__journal_batch_bytes(const phi_thread *thread) {
     return phi__min(PHI__JOURNAL_BATCH_BYTES, thread->log.limit_bytes / PHI__JOURNAL_LIMIT_PART);
 }
 
-/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent at its limit has
-   none for it, and gets some only once it is written. */
+/* A text that is about to be written takes the runtime's memory, for the time of the call: an agent
+   at its limit has none for it, and gets some only once it is written. */
 static phi_memory *phi__journal_memory(const phi_thread *thread) {
     return thread->log.memory->parent != NULL ? thread->log.memory->parent : thread->log.memory;
 }
@@ -90,7 +90,8 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* The store has more than it said: an append that failed may be there after all. What is the same as ours counts. */
+/* The store has more than it said: an append that failed may be there after all. What is the same
+   as ours counts. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;

@@ -38,7 +38,8 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* The one that was listed first, and out of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 
-/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy else. */
+/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy
+   else. */
 PHI__FN void phi__thread_free(phi_thread *thread);
 
 #endif

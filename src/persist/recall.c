@@ -1,4 +1,5 @@
-/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in memory moves. */
+/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in
+   memory moves. */
 #include "persist/recall_in.h"
 
 #include "persist/entry_in.h"
@@ -14,7 +15,8 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* Whether what is in memory is what the store has in its place: else somebody has put another log there. */
+/* Whether what is in memory is what the store has in its place: else somebody has put another log
+   there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
     for (i = 0; i < thread->log.held && thread->log.entries[i]->seq < whole->log.count; i++) {

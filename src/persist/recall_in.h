@@ -1,16 +1,17 @@
 /* recall_in.h - what leaves memory, and how it comes back.
 
-   Only here is a store read for a log that is in use: by what a host or a run asks for, first of all, and once. */
+   Only here is a store read for a log that is in use: by what a host or a run asks for, first of
+   all, and once. */
 #ifndef PHI_PERSIST_RECALL_IN_H
 #define PHI_PERSIST_RECALL_IN_H
 
 #include "history/history_in.h"
 
-/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole. Else what the store
-   says, or PHI_NO_MEMORY, and nothing changed. */
+/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole.
+   Else what the store says, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
-/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be read (*status is not
-   PHI_OK then). */
+/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be
+   read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
 /* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
@@ -22,15 +23,16 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back. loop_id, turn_index: who makes it. */
+/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back.
+   loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
 /* ---- evict.c ---- */
 
-/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned (phi__log_pin); what stays besides:
-   those of the view, the current one, and of a run that goes on its beginning. Nothing happens where the store has not
-   everything. */
+/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned
+   (phi__log_pin); what stays besides: those of the view, the current one, and of a run that goes on
+   its beginning. Nothing happens where the store has not everything. */
 PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__thread_shed_end(phi_thread *thread);
 

@@ -1,0 +1,62 @@
+/* projecting_in.h - a projection under way, for the files that make it. */
+#ifndef PHI_HISTORY_PROJECTING_IN_H
+#define PHI_HISTORY_PROJECTING_IN_H
+
+#include "history/project_in.h"
+
+enum { PHI__PROJECT_BUCKETS = 64 };
+
+/* A result whose answer was not met yet: the walk comes to it later. */
+typedef struct phi__found {
+    struct phi__found *later; /* in the view */
+    size_t at;
+    bool spent; /* the nearest answer with such a call had another result */
+} phi__found;
+
+typedef struct phi__projecting {
+    const phi__project_order *order;
+    phi_policy policy;
+    phi_arena *arena;
+    phi__found *found[PHI__PROJECT_BUCKETS];
+    phi__group *oldest; /* of those so far */
+    size_t at;          /* items before it were not looked at */
+    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
+    uint64_t budget, used, newest_tokens;
+    uint32_t turn;
+    size_t messages; /* shown so far, without summaries and extensions */
+    size_t groups;   /* looked at */
+    size_t floor;    /* summaries from here on have their place */
+    bool settled; /* the newest and protected turns are whole, older summaries have their place */
+    bool full;
+    phi__verdict stopped; /* why no more is shown, from item stop_at on */
+    size_t stop_at;
+    bool trimmed;
+    phi_projection_meta meta;
+    bool failed;
+} phi__projecting;
+
+static inline uint64_t phi__project_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* ---- project_items.c ---- */
+
+PHI__FN const phi_message *phi__project_message(const phi__project_order *o, size_t at);
+PHI__FN uint32_t phi__project_flags(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_from(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_to(const phi__project_order *o, size_t at);
+PHI__FN uint64_t phi__project_tokens(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_is_call(const phi_content *c);
+PHI__FN size_t phi__project_calls(const phi_message *m);
+PHI__FN bool phi__project_sums_up(const phi_message *m, uint32_t flags);
+PHI__FN bool phi__project_is_summary(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_is_group(const phi_message *m, uint32_t flags);
+PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t at);
+PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at);
+
+/* ---- project_results.c ---- */
+
+PHI__FN void phi__project_find(phi__projecting *p, size_t at);
+PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t calls);
+
+#endif

@@ -1,0 +1,54 @@
+/* entry_get_in.h - the members of an entry, for those who read them. */
+#ifndef PHI_PERSIST_ENTRY_GET_IN_H
+#define PHI_PERSIST_ENTRY_GET_IN_H
+
+#include "persist/entry_in.h"
+
+/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they
+   are written. */
+#define PHI__ENTRY_LIST(X)                                                                         \
+    X(SEQ, "seq")                                                                                  \
+    X(KIND, "kind")                                                                                \
+    X(AT, "at")                                                                                    \
+    X(LANE, "lane")                                                                                \
+    X(LOOP, "loop")                                                                                \
+    X(TURN, "turn")                                                                                \
+    X(IS_DURABLE, "durable")                                                                       \
+    X(IS_SYNTHETIC, "synthetic")                                                                   \
+    X(IS_SUMMARY, "summary")                                                                       \
+    X(IS_UNMEASURED, "unmeasured")                                                                 \
+    X(MESSAGE, "message")                                                                          \
+    X(MORE, "more")                                                                                \
+    X(OP_ID, "op_id")                                                                              \
+    X(REASON, "reason")                                                                            \
+    X(BASE_SEQ, "base_seq")                                                                        \
+    X(REVOKE, "revoke")                                                                            \
+    X(SWITCH_TO, "switch_to")                                                                      \
+    X(META, "meta")                                                                                \
+    X(WRITTEN, "written")                                                                          \
+    X(SPANS, "spans")
+
+#define PHI_X(name, text) PHI__ENTRY_IN_##name,
+enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
+#undef PHI_X
+
+/* Puts words into the reader; PHI_PARSE. */
+PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
+PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]);
+PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key);
+
+static inline uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
+    return phi_json_uint(phi_json_get(object, key), 0);
+}
+static inline uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
+    return (uint32_t)phi__entry_get_u64(object, key);
+}
+
+/* A message, of the members "message" and "more"; and a rewrite, of those of its entry. In the
+   scratch arena. */
+PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *node,
+                                        const phi_json *more, phi_message *out);
+PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
+                                          phi_rewrite *rewrite);
+
+#endif
