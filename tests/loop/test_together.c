@@ -131,7 +131,9 @@ static void fold_is_fresh(world *w) {
     if (agent == NULL) return;
     thread = agent->thread;
     test_alloc_fail_at(-1);
-    status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX - 1, &fresh);
+    status = phi__thread_recall(thread);
+    if (status == PHI_OK)
+        status = phi__fold_lane(thread, thread->lanes.active, UINT64_MAX - 1, &fresh);
     if (status != PHI_OK) { /* a store that fails now does not give back what has left memory */
         HOLDS(w, w->stored && thread->log.held < thread->log.count);
         return;
