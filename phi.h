@@ -17073,11 +17073,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x9df962a1
+#if PHI__IMP_WIRE != 0xc9491766
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x9df962a1
+#define PHI__IMP_WIRE 0xc9491766
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17544,8 +17544,6 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
    headers: lines "Name: value\r\n". */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
-/* The value of a header in such lines, case-insensitively; empty when absent. */
-PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
 /* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name
@@ -17665,6 +17663,23 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
     for (i = 15; i >= 0; i--, n >>= 4) out[i] = "0123456789abcdef"[n & 15];
     out[16] = '\0';
 }
+
+#endif
+
+/* ---- src/wire/headers_in.h ---- */
+
+/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to wait. */
+#ifndef PHI_WIRE_HEADERS_IN_H
+#define PHI_WIRE_HEADERS_IN_H
+
+
+/* The value of a header, case-insensitively; empty when absent. */
+PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
+
+/* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else `given` ("46s"); else
+   words of `message` or `detail` ("try again in 5.2s"). False: none is said. */
+PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
+                                uint64_t *ms);
 
 #endif
 
@@ -18548,131 +18563,6 @@ static bool phi__fault_word(const phi__fault *f, const char *pattern) {
     return phi__fault_any(f, &pattern, 1);
 }
 
-/* ---- delays ---- */
-
-#define PHI__FAULT_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
-
-/* A decimal number at *at, which moves behind it, in thousandths. False: none. */
-static bool phi__fault_number(phi_str s, size_t *at, uint64_t *thousandths) {
-    uint64_t n = 0, scale = 1000;
-    size_t i = *at;
-    if (i >= s.len || !phi__fault_is_digit(s.at[i])) return false;
-    for (; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
-        n = n * 10 + (uint64_t)(s.at[i] - '0') * 1000;
-        if (n > PHI__FAULT_NUMBER_MOST) n = PHI__FAULT_NUMBER_MOST;
-    }
-    if (i + 1 < s.len && s.at[i] == '.' && phi__fault_is_digit(s.at[i + 1]))
-        for (i++; i < s.len && phi__fault_is_digit(s.at[i]); i++) {
-            scale /= 10;
-            n += (uint64_t)(s.at[i] - '0') * scale;
-        }
-    *at = i;
-    *thousandths = n;
-    return true;
-}
-
-/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0: the
-   word is none that is known. */
-static uint64_t phi__fault_unit(phi_str s, size_t *at) {
-    static const struct phi__fault_units {
-        const char *name;
-        uint64_t ms;
-    } units[] = {{"ms", 1},          {"millisecond", 1}, {"milliseconds", 1}, {"s", 1000},
-                 {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
-                 {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
-                 {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
-                 {"day", 86400000},  {"days", 86400000}};
-    size_t i, from = *at, end;
-    while (from < s.len && s.at[from] == ' ') from++;
-    for (end = from; end < s.len && phi__fault_lower(s.at[end]) >= 'a'; end++)
-        if (phi__fault_lower(s.at[end]) > 'z') break;
-    if (end == from) return 1000;
-    for (i = 0; i < PHI__COUNT(units); i++)
-        if (phi__str_is_nocase(phi__str(s.at + from, end - from), units[i].name)) {
-            *at = end;
-            return units[i].ms;
-        }
-    return 0;
-}
-
-/* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
-static bool phi__fault_duration(phi_str s, size_t at, uint64_t *ms) {
-    uint64_t n, unit, total = 0;
-    while (phi__fault_number(s, &at, &n)) {
-        unit = phi__fault_unit(s, &at);
-        if (unit == 0) return false;
-        total += (n * unit + 999) / 1000;
-    }
-    *ms = total;
-    return total > 0;
-}
-
-static bool phi__fault_text_delay(phi_str text, uint64_t *ms) {
-    static const char *const starts[] = {"try again in ", "retry after ", "retry in "};
-    size_t i, at;
-    for (i = 0; i < PHI__COUNT(starts); i++) {
-        at = phi__str_find_nocase(text, 0, starts[i]);
-        if (at != SIZE_MAX && phi__fault_duration(text, at + strlen(starts[i]), ms)) return true;
-    }
-    return false;
-}
-
-/* A date by the places of its parts; a year of two digits is of this century. */
-static bool phi__fault_date_of(const char *day, const char *month, const char *year, size_t digits,
-                               const char *time, int64_t *ms) {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    char text[21] = "20yy-mm-ddThh:mm:ssZ";
-    int m = 1;
-    while (m <= 12 && memcmp(months + (m - 1) * 3, month, 3) != 0) m++;
-    if (m > 12) return false;
-    memcpy(text + 4 - digits, year, digits);
-    text[5] = (char)('0' + m / 10);
-    text[6] = (char)('0' + m % 10);
-    memcpy(text + 8, day, 2);
-    if (text[8] == ' ') text[8] = '0';
-    memcpy(text + 11, time, 8);
-    return phi__date_get(phi__str(text, 20), ms);
-}
-
-/* Milliseconds of a date in one of the three forms of HTTP. */
-static bool phi__fault_date(phi_str s, int64_t *ms) {
-    const char *at = s.at;
-    size_t comma = phi__str_find(s, 0, ",");
-    bool gmt = s.len > 4 && memcmp(at + s.len - 4, " GMT", 4) == 0;
-    if (comma == 3 && s.len == 29 && gmt) /* Fri, 20 Nov 2026 10:00:30 GMT */
-        return phi__fault_date_of(at + 5, at + 8, at + 12, 4, at + 17, ms);
-    if (comma != SIZE_MAX && s.len == comma + 24 && gmt) /* Friday, 20-Nov-26 10:00:30 GMT */
-        return phi__fault_date_of(at + comma + 2, at + comma + 5, at + comma + 9, 2,
-                                  at + comma + 12, ms);
-    if (comma == SIZE_MAX && s.len == 24) /* Fri Nov 20 10:00:30 2026 */
-        return phi__fault_date_of(at + 8, at + 4, at + 20, 4, at + 11, ms);
-    return false;
-}
-
-/* A whole header value: seconds, thousandths of them where ms. */
-static bool phi__fault_header_number(phi_str s, bool ms, uint64_t *out) {
-    size_t at = 0;
-    uint64_t n;
-    if (!phi__fault_number(s, &at, &n) || at != s.len) return false;
-    *out = ms ? (n + 999) / 1000 : n;
-    return n > 0;
-}
-
-static bool phi__fault_delay(const phi__fault *f, phi_str headers, uint64_t *ms) {
-    phi_str after = phi__header_value(headers, "retry-after");
-    int64_t until, now;
-    if (phi__fault_header_number(phi__header_value(headers, "retry-after-ms"), true, ms))
-        return true;
-    if (phi__fault_header_number(after, false, ms)) return true;
-    if (phi__fault_date(after, &until) &&
-        phi__fault_date(phi__header_value(headers, "date"), &now) && until > now) {
-        *ms = (uint64_t)(until - now);
-        return true;
-    }
-    return phi__fault_duration(f->delay, 0, ms) || phi__fault_text_delay(f->message, ms) ||
-           phi__fault_text_delay(f->detail, ms);
-}
-
 /* ---- taking a body apart ---- */
 
 static phi_str phi__fault_text(const phi_json *node) { return phi_json_str(node, ""); }
@@ -18894,7 +18784,8 @@ static void phi__fault_decide(const phi__fault *f, const phi_model *model, phi_s
     out->retryable = out->kind == PHI_FAILURE_RATE_LIMITED || out->kind == PHI_FAILURE_SERVER;
     if (phi__str_is_nocase(wish, "true")) out->retryable = true;
     if (phi__str_is_nocase(wish, "false")) out->retryable = false;
-    out->has_retry_after = phi__fault_delay(f, headers, &out->retry_after_ms);
+    out->has_retry_after =
+        phi__headers_delay(headers, f->delay, f->message, f->detail, &out->retry_after_ms);
     if (!out->has_retry_after) out->retry_after_ms = 0;
     out->code = f->code;
     out->message = f->message;
@@ -18922,20 +18813,6 @@ static void phi__fault_keep(phi_arena *arena, phi_str *s) {
 }
 
 /* ---- for the loop ---- */
-
-PHI__FN phi_str phi__header_value(phi_str headers, const char *name) {
-    size_t at = 0;
-    while (at < headers.len) {
-        size_t end = phi__str_find(headers, at, "\n"), colon;
-        phi_str line = phi__str(headers.at + at, (end == SIZE_MAX ? headers.len : end) - at);
-        colon = phi__str_find(line, 0, ":");
-        if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
-            return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
-        if (end == SIZE_MAX) break;
-        at = end + 1;
-    }
-    return PHI__LIT("");
-}
 
 PHI__FN bool phi__is_overflow_text(phi_str text) {
     if (PHI__FAULT_SAYS(text, phi__fault_paces) || PHI__FAULT_SAYS(text, phi__fault_text_paces))
@@ -19037,7 +18914,6 @@ PHI_API bool phi_message_is_overflow(const phi_message *message) {
 #undef PHI__FAULT_SNIPPET_MOST
 #undef PHI__FAULT_SAYS
 #undef PHI__FAULT_ANY
-#undef PHI__FAULT_NUMBER_MOST
 
 /* ---- src/wire/codec.c ---- */
 
@@ -20002,6 +19878,156 @@ PHI__FN const phi__framing *phi__frames_framing(void) {
 #endif
 #undef PHI__FRAMES_IS
 #undef PHI__FRAMES_MOST
+
+/* ---- src/wire/headers.c ---- */
+
+/* headers.c - see headers_in.h. */
+
+
+#define PHI__HEADERS_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
+
+static char phi__headers_lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static bool phi__headers_is_digit(char c) { return c >= '0' && c <= '9'; }
+
+PHI__FN phi_str phi__header_value(phi_str headers, const char *name) {
+    size_t at = 0;
+    while (at < headers.len) {
+        size_t end = phi__str_find(headers, at, "\n"), colon;
+        phi_str line = phi__str(headers.at + at, (end == SIZE_MAX ? headers.len : end) - at);
+        colon = phi__str_find(line, 0, ":");
+        if (colon != SIZE_MAX && phi__str_is_nocase(phi__str(line.at, colon), name))
+            return phi__str_trim(phi__str(line.at + colon + 1, line.len - colon - 1));
+        if (end == SIZE_MAX) break;
+        at = end + 1;
+    }
+    return PHI__LIT("");
+}
+
+/* ---- delays ---- */
+
+/* A decimal number at *at, which moves behind it, in thousandths. False: none. */
+static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
+    uint64_t n = 0, scale = 1000;
+    size_t i = *at;
+    if (i >= s.len || !phi__headers_is_digit(s.at[i])) return false;
+    for (; i < s.len && phi__headers_is_digit(s.at[i]); i++) {
+        n = n * 10 + (uint64_t)(s.at[i] - '0') * 1000;
+        if (n > PHI__HEADERS_NUMBER_MOST) n = PHI__HEADERS_NUMBER_MOST;
+    }
+    if (i + 1 < s.len && s.at[i] == '.' && phi__headers_is_digit(s.at[i + 1]))
+        for (i++; i < s.len && phi__headers_is_digit(s.at[i]); i++) {
+            scale /= 10;
+            n += (uint64_t)(s.at[i] - '0') * scale;
+        }
+    *at = i;
+    *thousandths = n;
+    return true;
+}
+
+/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0: the
+   word is none that is known. */
+static uint64_t phi__headers_unit(phi_str s, size_t *at) {
+    static const struct phi__headers_units {
+        const char *name;
+        uint64_t ms;
+    } units[] = {{"ms", 1},          {"millisecond", 1}, {"milliseconds", 1}, {"s", 1000},
+                 {"sec", 1000},      {"secs", 1000},     {"second", 1000},    {"seconds", 1000},
+                 {"m", 60000},       {"min", 60000},     {"mins", 60000},     {"minute", 60000},
+                 {"minutes", 60000}, {"h", 3600000},     {"hour", 3600000},   {"hours", 3600000},
+                 {"day", 86400000},  {"days", 86400000}};
+    size_t i, from = *at, end;
+    while (from < s.len && s.at[from] == ' ') from++;
+    for (end = from; end < s.len && phi__headers_lower(s.at[end]) >= 'a'; end++)
+        if (phi__headers_lower(s.at[end]) > 'z') break;
+    if (end == from) return 1000;
+    for (i = 0; i < PHI__COUNT(units); i++)
+        if (phi__str_is_nocase(phi__str(s.at + from, end - from), units[i].name)) {
+            *at = end;
+            return units[i].ms;
+        }
+    return 0;
+}
+
+/* "46s", "1m2s", "5.289s", "7 seconds", "7" (seconds) at `at`; false: none, or zero. */
+static bool phi__headers_duration(phi_str s, size_t at, uint64_t *ms) {
+    uint64_t n, unit, total = 0;
+    while (phi__headers_number(s, &at, &n)) {
+        unit = phi__headers_unit(s, &at);
+        if (unit == 0) return false;
+        total += (n * unit + 999) / 1000;
+    }
+    *ms = total;
+    return total > 0;
+}
+
+static bool phi__headers_text_delay(phi_str text, uint64_t *ms) {
+    static const char *const starts[] = {"try again in ", "retry after ", "retry in "};
+    size_t i, at;
+    for (i = 0; i < PHI__COUNT(starts); i++) {
+        at = phi__str_find_nocase(text, 0, starts[i]);
+        if (at != SIZE_MAX && phi__headers_duration(text, at + strlen(starts[i]), ms)) return true;
+    }
+    return false;
+}
+
+/* A date by the places of its parts; a year of two digits is of this century. */
+static bool phi__headers_date_of(const char *day, const char *month, const char *year,
+                                 size_t digits, const char *time, int64_t *ms) {
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char text[21] = "20yy-mm-ddThh:mm:ssZ";
+    int m = 1;
+    while (m <= 12 && memcmp(months + (m - 1) * 3, month, 3) != 0) m++;
+    if (m > 12) return false;
+    memcpy(text + 4 - digits, year, digits);
+    text[5] = (char)('0' + m / 10);
+    text[6] = (char)('0' + m % 10);
+    memcpy(text + 8, day, 2);
+    if (text[8] == ' ') text[8] = '0';
+    memcpy(text + 11, time, 8);
+    return phi__date_get(phi__str(text, 20), ms);
+}
+
+/* Milliseconds of a date in one of the three forms of HTTP. */
+static bool phi__headers_date(phi_str s, int64_t *ms) {
+    const char *at = s.at;
+    size_t comma = phi__str_find(s, 0, ",");
+    bool gmt = s.len > 4 && memcmp(at + s.len - 4, " GMT", 4) == 0;
+    if (comma == 3 && s.len == 29 && gmt) /* Fri, 20 Nov 2026 10:00:30 GMT */
+        return phi__headers_date_of(at + 5, at + 8, at + 12, 4, at + 17, ms);
+    if (comma != SIZE_MAX && s.len == comma + 24 && gmt) /* Friday, 20-Nov-26 10:00:30 GMT */
+        return phi__headers_date_of(at + comma + 2, at + comma + 5, at + comma + 9, 2,
+                                    at + comma + 12, ms);
+    if (comma == SIZE_MAX && s.len == 24) /* Fri Nov 20 10:00:30 2026 */
+        return phi__headers_date_of(at + 8, at + 4, at + 20, 4, at + 11, ms);
+    return false;
+}
+
+/* A whole header value: seconds, thousandths of them where ms. */
+static bool phi__headers_whole_number(phi_str s, bool ms, uint64_t *out) {
+    size_t at = 0;
+    uint64_t n;
+    if (!phi__headers_number(s, &at, &n) || at != s.len) return false;
+    *out = ms ? (n + 999) / 1000 : n;
+    return n > 0;
+}
+
+PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
+                                uint64_t *ms) {
+    phi_str after = phi__header_value(headers, "retry-after");
+    int64_t until, now;
+    if (phi__headers_whole_number(phi__header_value(headers, "retry-after-ms"), true, ms))
+        return true;
+    if (phi__headers_whole_number(after, false, ms)) return true;
+    if (phi__headers_date(after, &until) &&
+        phi__headers_date(phi__header_value(headers, "date"), &now) && until > now) {
+        *ms = (uint64_t)(until - now);
+        return true;
+    }
+    return phi__headers_duration(given, 0, ms) || phi__headers_text_delay(message, ms) ||
+           phi__headers_text_delay(detail, ms);
+}
+#undef PHI__HEADERS_NUMBER_MOST
 
 /* ---- src/wire/preflight.c ---- */
 
@@ -22071,11 +22097,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x91dfda58
+#if PHI__IMP_CODECS != 0xe081415b
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x91dfda58
+#define PHI__IMP_CODECS 0xe081415b
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -22264,6 +22290,25 @@ typedef struct phi__chat_state {
     phi__repeat repeat;
 } phi__chat_state;
 
+#define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+static inline void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Thinking, with the name of the field it came in. */
+PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
+/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless that was told elsewhere: `spoken`. */
+PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                               const char *member, bool spoken);
+PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a);
+
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__chat_end(void *state, phi__assembly *a);
 PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
@@ -22320,6 +22365,9 @@ typedef struct phi__responses_state {
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
 } phi__responses_state;
+
+#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw); /* nothing, where raw is empty */
 
 PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__responses_end(void *state, phi__assembly *a);
@@ -26431,8 +26479,6 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
 
 #ifndef PHI_NO_OPENAI_CHAT
 
-#define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
 /* The fields in which servers send reasoning, by preference; names as the message keeps them. */
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
@@ -26444,16 +26490,6 @@ typedef struct phi__chat_chunk {
     phi_str parts; /* content as an array: raw JSON, as all that follow */
     phi_str details, blocks, calls, usage, error;
 } phi__chat_chunk;
-
-static void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static void phi__chat_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
 
 /* Raw JSON, unless it is null. */
 static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
@@ -26616,16 +26652,6 @@ static bool phi__chat_counted(const phi__assembly *a) {
 
 /* ---- thinking and text ---- */
 
-static void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field) {
-    size_t block;
-    if (text.len == 0) return;
-    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
-    if (block == SIZE_MAX) return;
-    if (a->drafts[block].signature.len == 0 && field[0] != '\0')
-        phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
-    phi__chat_add(a, block, text);
-}
-
 static void phi__chat_say(phi__assembly *a, phi__json_text text) {
     if (text.len > 0) phi__chat_add(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
 }
@@ -26666,164 +26692,6 @@ static void phi__chat_parts_of(phi__assembly *a, phi_str raw) {
             else if (phi__json_take_text(&c, &text))
                 phi__chat_say(a, text);
         }
-    }
-}
-
-/* ---- reasoning_details, thinking_blocks ---- */
-
-/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
-   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
-typedef struct phi__chat_fragment {
-    phi__json_text type, text, signature;
-    const char *name; /* NULL: there is no text */
-    phi_str raw, index;
-} phi__chat_fragment;
-
-static void phi__chat_read_fragment_text(phi__chat_fragment *f, phi__json_cursor *c,
-                                         const char *name) {
-    if (phi__json_take_text(c, &f->text)) f->name = name;
-}
-
-static void phi__chat_read_fragment(phi__chat_fragment *f) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi__json_cursor_init(&c, f->raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "type"))
-            phi__json_take_text(&c, &f->type);
-        else if (PHI__CHAT_IS(key, "text"))
-            phi__chat_read_fragment_text(f, &c, "text");
-        else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
-            phi__chat_read_fragment_text(f, &c, "summary");
-        else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
-            phi__chat_read_fragment_text(f, &c, "thinking");
-        else if (PHI__CHAT_IS(key, "signature"))
-            phi__json_take_text(&c, &f->signature);
-        else if (PHI__CHAT_IS(key, "index"))
-            phi__json_take_raw(&c, &f->index);
-        else
-            phi__json_skip(&c);
-    }
-}
-
-static void phi__chat_quote(phi__buf *out, const char *before, phi__json_text text) {
-    phi__buf_text(out, before);
-    phi__buf_add(out, text.at, text.len);
-}
-
-static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
-    phi__buf *out;
-    if (st->detail == PHI__CHAT_DETAIL_NONE) return;
-    out = &a->drafts[st->detail_block].replay;
-    phi__buf_text(out, st->detail == PHI__CHAT_DETAIL_TEXT ? "\"}" : "}");
-    st->detail = PHI__CHAT_DETAIL_NONE;
-}
-
-/* All of the item but what is written last: its text, which is left open, and its signature. */
-static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str value = {NULL, 0};
-    phi__json_cursor_init(&c, f->raw);
-    if (!phi__json_enter_object(&c)) return;
-    phi__buf_char(out, '{');
-    while (phi__json_next_key(&c, &key)) {
-        bool later = phi__json_text_is(key, phi_str_of(f->name)) || PHI__CHAT_IS(key, "signature");
-        if (later) {
-            phi__json_skip(&c);
-            continue;
-        }
-        if (!phi__json_take_raw(&c, &value)) continue;
-        phi__chat_quote(out, "\"", key);
-        phi__buf_text(out, "\":");
-        phi__buf_add_str(out, value);
-        phi__buf_char(out, ',');
-    }
-    phi__buf_char(out, '"');
-    phi__buf_text(out, f->name);
-    phi__chat_quote(out, "\":\"", f->text);
-    st->detail = PHI__CHAT_DETAIL_TEXT;
-}
-
-/* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
-static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a, const char *member) {
-    size_t i;
-    phi__draft *d;
-    for (i = a->count; i > 0; i--)
-        if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
-    i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
-    if (i == SIZE_MAX) return i;
-    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i) phi__chat_close_detail(st, a);
-    st->detail_block = i;
-    d = &a->drafts[i];
-    if (d->replay.len == 0) {
-        d->replay_open = true;
-        phi__buf_text(&d->replay, "{\"");
-        phi__buf_text(&d->replay, member);
-        phi__buf_text(&d->replay, "\":[");
-    }
-    return i;
-}
-
-static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
-                                  const char *member, bool spoken) {
-    phi__chat_fragment f;
-    bool joins;
-    uint64_t key;
-    size_t block;
-    phi__buf *out;
-    memset(&f, 0, sizeof f);
-    f.raw = raw;
-    phi__chat_read_fragment(&f);
-    joins = f.name != NULL;
-    if (joins && !spoken) phi__chat_think(a, f.text, "");
-    block = phi__chat_detail_block(st, a, member);
-    if (block == SIZE_MAX) return;
-    out = &a->drafts[block].replay;
-    key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
-    if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
-        phi__chat_quote(out, "", f.text);
-    else {
-        phi__chat_close_detail(st, a);
-        phi__json_put_comma(out);
-        if (joins)
-            phi__chat_open_detail(st, out, &f);
-        else
-            phi__buf_add_str(out, raw);
-        st->detail_key = key;
-    }
-    if (joins && f.signature.len > 0 && st->detail == PHI__CHAT_DETAIL_TEXT) {
-        phi__chat_quote(out, "\",\"signature\":\"", f.signature);
-        phi__buf_char(out, '"');
-        st->detail = PHI__CHAT_DETAIL_OPEN;
-    }
-    if (out->failed) a->no_memory = true;
-}
-
-static void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
-                              const char *member, bool spoken) {
-    phi__json_cursor c;
-    phi_str item;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_array(&c)) return;
-    while (phi__json_next_item(&c)) {
-        bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
-        if (phi__json_take_raw(&c, &item) && object)
-            phi__chat_detail_item(st, a, item, member, spoken);
-    }
-}
-
-static void phi__chat_end_details(phi__chat_state *st, phi__assembly *a) {
-    size_t i;
-    phi__chat_close_detail(st, a);
-    for (i = 0; i < a->count; i++) {
-        phi__draft *d = &a->drafts[i];
-        if (!d->replay_open) continue;
-        phi__buf_text(&d->replay, "]}");
-        if (d->replay.failed) a->no_memory = true;
-        d->replay_open = d->replay.failed;
     }
 }
 
@@ -27099,7 +26967,183 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 }
 
 #endif
-#undef PHI__CHAT_IS
+
+/* ---- src/codecs/openai_chat_thinking.c ---- */
+
+/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back as it came. */
+
+
+#ifndef PHI_NO_OPENAI_CHAT
+
+PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field) {
+    size_t block;
+    if (text.len == 0) return;
+    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (block == SIZE_MAX) return;
+    if (a->drafts[block].signature.len == 0 && field[0] != '\0')
+        phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
+    phi__chat_add(a, block, text);
+}
+
+/* ---- reasoning_details, thinking_blocks ---- */
+
+/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
+   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
+typedef struct phi__chat_fragment {
+    phi__json_text type, text, signature;
+    const char *name; /* NULL: there is no text */
+    phi_str raw, index;
+} phi__chat_fragment;
+
+static void phi__chat_read_fragment_text(phi__chat_fragment *f, phi__json_cursor *c,
+                                         const char *name) {
+    if (phi__json_take_text(c, &f->text)) f->name = name;
+}
+
+static void phi__chat_read_fragment(phi__chat_fragment *f) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi__json_cursor_init(&c, f->raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__CHAT_IS(key, "type"))
+            phi__json_take_text(&c, &f->type);
+        else if (PHI__CHAT_IS(key, "text"))
+            phi__chat_read_fragment_text(f, &c, "text");
+        else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "summary");
+        else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "thinking");
+        else if (PHI__CHAT_IS(key, "signature"))
+            phi__json_take_text(&c, &f->signature);
+        else if (PHI__CHAT_IS(key, "index"))
+            phi__json_take_raw(&c, &f->index);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static void phi__chat_quote(phi__buf *out, const char *before, phi__json_text text) {
+    phi__buf_text(out, before);
+    phi__buf_add(out, text.at, text.len);
+}
+
+static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
+    phi__buf *out;
+    if (st->detail == PHI__CHAT_DETAIL_NONE) return;
+    out = &a->drafts[st->detail_block].replay;
+    phi__buf_text(out, st->detail == PHI__CHAT_DETAIL_TEXT ? "\"}" : "}");
+    st->detail = PHI__CHAT_DETAIL_NONE;
+}
+
+/* All of the item but what is written last: its text, which is left open, and its signature. */
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str value = {NULL, 0};
+    phi__json_cursor_init(&c, f->raw);
+    if (!phi__json_enter_object(&c)) return;
+    phi__buf_char(out, '{');
+    while (phi__json_next_key(&c, &key)) {
+        bool later = phi__json_text_is(key, phi_str_of(f->name)) || PHI__CHAT_IS(key, "signature");
+        if (later) {
+            phi__json_skip(&c);
+            continue;
+        }
+        if (!phi__json_take_raw(&c, &value)) continue;
+        phi__chat_quote(out, "\"", key);
+        phi__buf_text(out, "\":");
+        phi__buf_add_str(out, value);
+        phi__buf_char(out, ',');
+    }
+    phi__buf_char(out, '"');
+    phi__buf_text(out, f->name);
+    phi__chat_quote(out, "\":\"", f->text);
+    st->detail = PHI__CHAT_DETAIL_TEXT;
+}
+
+/* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
+static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a, const char *member) {
+    size_t i;
+    phi__draft *d;
+    for (i = a->count; i > 0; i--)
+        if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
+    i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (i == SIZE_MAX) return i;
+    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i) phi__chat_close_detail(st, a);
+    st->detail_block = i;
+    d = &a->drafts[i];
+    if (d->replay.len == 0) {
+        d->replay_open = true;
+        phi__buf_text(&d->replay, "{\"");
+        phi__buf_text(&d->replay, member);
+        phi__buf_text(&d->replay, "\":[");
+    }
+    return i;
+}
+
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                                  const char *member, bool spoken) {
+    phi__chat_fragment f;
+    bool joins;
+    uint64_t key;
+    size_t block;
+    phi__buf *out;
+    memset(&f, 0, sizeof f);
+    f.raw = raw;
+    phi__chat_read_fragment(&f);
+    joins = f.name != NULL;
+    if (joins && !spoken) phi__chat_think(a, f.text, "");
+    block = phi__chat_detail_block(st, a, member);
+    if (block == SIZE_MAX) return;
+    out = &a->drafts[block].replay;
+    key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
+    if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
+        phi__chat_quote(out, "", f.text);
+    else {
+        phi__chat_close_detail(st, a);
+        phi__json_put_comma(out);
+        if (joins)
+            phi__chat_open_detail(st, out, &f);
+        else
+            phi__buf_add_str(out, raw);
+        st->detail_key = key;
+    }
+    if (joins && f.signature.len > 0 && st->detail == PHI__CHAT_DETAIL_TEXT) {
+        phi__chat_quote(out, "\",\"signature\":\"", f.signature);
+        phi__buf_char(out, '"');
+        st->detail = PHI__CHAT_DETAIL_OPEN;
+    }
+    if (out->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                               const char *member, bool spoken) {
+    phi__json_cursor c;
+    phi_str item;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
+        if (phi__json_take_raw(&c, &item) && object)
+            phi__chat_detail_item(st, a, item, member, spoken);
+    }
+}
+
+PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a) {
+    size_t i;
+    phi__chat_close_detail(st, a);
+    for (i = 0; i < a->count; i++) {
+        phi__draft *d = &a->drafts[i];
+        if (!d->replay_open) continue;
+        phi__buf_text(&d->replay, "]}");
+        if (d->replay.failed) a->no_memory = true;
+        d->replay_open = d->replay.failed;
+    }
+}
+
+#endif
 
 /* ---- src/codecs/openai_responses.c ---- */
 
@@ -27572,8 +27616,6 @@ PHI__FN const phi__codec *phi__azure_codec(void) {
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
-#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
 /* What any event may hold, as it stands in its text. */
 typedef struct phi__resp_event {
     phi__json_text type, delta, arguments, item_id;
@@ -27945,48 +27987,6 @@ static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
     return phi__json_cursor_done(&c);
 }
 
-static void phi__resp_details(phi__json_cursor *c, phi_usage *usage) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "cached_tokens"))
-            phi__json_take_u64(c, &usage->cache_read);
-        else if (PHI__RESP_IS(key, "cache_write_tokens"))
-            phi__json_take_u64(c, &usage->cache_write);
-        else if (PHI__RESP_IS(key, "reasoning_tokens"))
-            phi__json_take_u64(c, &usage->reasoning);
-        else
-            phi__json_skip(c);
-    }
-}
-
-/* The wire's input holds what was read from and written to the cache. */
-static void phi__resp_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_usage u;
-    if (raw.len == 0) return;
-    memset(&u, 0, sizeof u);
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "input_tokens"))
-            phi__json_take_u64(&c, &u.input);
-        else if (PHI__RESP_IS(key, "output_tokens"))
-            phi__json_take_u64(&c, &u.output);
-        else if (PHI__RESP_IS(key, "input_tokens_details") ||
-                 PHI__RESP_IS(key, "output_tokens_details"))
-            phi__resp_details(&c, &u);
-        else
-            phi__json_skip(&c);
-    }
-    if (u.cache_read > u.input) u.cache_read = u.input;
-    u.input -= u.cache_read;
-    if (u.cache_write > u.input) u.cache_write = u.input;
-    u.input -= u.cache_write;
-    a->usage = u;
-}
-
 /* Azure may give the encrypted content of a reasoning item only here: its block is the one that
    holds the same id, and gets the fuller item. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
@@ -28072,7 +28072,7 @@ static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
     st->finished = a->terminal = a->last = true;
     phi__resp_begin(a, r);
     if (!st->failed) phi__resp_output(a, r->output);
-    phi__resp_usage(a, r->usage);
+    phi__responses_usage(a, r->usage);
     phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__resp_close_texts(a);
     if (incomplete)
@@ -28196,7 +28196,56 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
 }
 
 #endif
-#undef PHI__RESP_IS
+
+/* ---- src/codecs/openai_responses_usage.c ---- */
+
+/* openai_responses_usage.c - the tokens of an answer of the Responses API. */
+
+#if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
+
+static void phi__responses_count(phi__json_cursor *c, phi_usage *usage) {
+    phi__json_text key;
+    if (!phi__json_enter_object(c)) return;
+    while (phi__json_next_key(c, &key)) {
+        if (PHI__RESP_IS(key, "cached_tokens"))
+            phi__json_take_u64(c, &usage->cache_read);
+        else if (PHI__RESP_IS(key, "cache_write_tokens"))
+            phi__json_take_u64(c, &usage->cache_write);
+        else if (PHI__RESP_IS(key, "reasoning_tokens"))
+            phi__json_take_u64(c, &usage->reasoning);
+        else
+            phi__json_skip(c);
+    }
+}
+
+/* The wire's input holds what was read from and written to the cache. */
+PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_usage u;
+    if (raw.len == 0) return;
+    memset(&u, 0, sizeof u);
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__RESP_IS(key, "input_tokens"))
+            phi__json_take_u64(&c, &u.input);
+        else if (PHI__RESP_IS(key, "output_tokens"))
+            phi__json_take_u64(&c, &u.output);
+        else if (PHI__RESP_IS(key, "input_tokens_details") ||
+                 PHI__RESP_IS(key, "output_tokens_details"))
+            phi__responses_count(&c, &u);
+        else
+            phi__json_skip(&c);
+    }
+    if (u.cache_read > u.input) u.cache_read = u.input;
+    u.input -= u.cache_read;
+    if (u.cache_write > u.input) u.cache_write = u.input;
+    u.input -= u.cache_write;
+    a->usage = u;
+}
+
+#endif
 
 /* ---- src/codecs/registry.c ---- */
 

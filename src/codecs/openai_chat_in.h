@@ -2,6 +2,7 @@
 #ifndef PHI_CODECS_OPENAI_CHAT_IN_H
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
+#include "text/json_cursor_in.h"
 #include "wire/codec_in.h"
 #include "wire/repeat_in.h"
 
@@ -28,6 +29,25 @@ typedef struct phi__chat_state {
     uint64_t detail_key; /* hash of the open item's type and index */
     phi__repeat repeat;
 } phi__chat_state;
+
+#define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+
+static inline void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
+
+/* Thinking, with the name of the field it came in. */
+PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
+/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless that was told elsewhere: `spoken`. */
+PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                               const char *member, bool spoken);
+PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a);
 
 PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__chat_end(void *state, phi__assembly *a);

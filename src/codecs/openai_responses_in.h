@@ -2,6 +2,7 @@
 #ifndef PHI_CODECS_OPENAI_RESPONSES_IN_H
 #define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
+#include "text/json_cursor_in.h"
 #include "wire/codec_in.h"
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
@@ -20,6 +21,9 @@ typedef struct phi__responses_state {
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
 } phi__responses_state;
+
+#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
+PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw); /* nothing, where raw is empty */
 
 PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, phi_str data);
 PHI__FN void phi__responses_end(void *state, phi__assembly *a);

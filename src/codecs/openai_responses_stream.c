@@ -6,13 +6,10 @@
    a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 #include "codecs/openai_responses_in.h"
 
-#include "text/json_cursor_in.h"
 #include "wire/classify_in.h"
 #include "wire/hash_in.h"
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
-
-#define PHI__RESP_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
 /* What any event may hold, as it stands in its text. */
 typedef struct phi__resp_event {
@@ -385,48 +382,6 @@ static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
     return phi__json_cursor_done(&c);
 }
 
-static void phi__resp_details(phi__json_cursor *c, phi_usage *usage) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "cached_tokens"))
-            phi__json_take_u64(c, &usage->cache_read);
-        else if (PHI__RESP_IS(key, "cache_write_tokens"))
-            phi__json_take_u64(c, &usage->cache_write);
-        else if (PHI__RESP_IS(key, "reasoning_tokens"))
-            phi__json_take_u64(c, &usage->reasoning);
-        else
-            phi__json_skip(c);
-    }
-}
-
-/* The wire's input holds what was read from and written to the cache. */
-static void phi__resp_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_usage u;
-    if (raw.len == 0) return;
-    memset(&u, 0, sizeof u);
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "input_tokens"))
-            phi__json_take_u64(&c, &u.input);
-        else if (PHI__RESP_IS(key, "output_tokens"))
-            phi__json_take_u64(&c, &u.output);
-        else if (PHI__RESP_IS(key, "input_tokens_details") ||
-                 PHI__RESP_IS(key, "output_tokens_details"))
-            phi__resp_details(&c, &u);
-        else
-            phi__json_skip(&c);
-    }
-    if (u.cache_read > u.input) u.cache_read = u.input;
-    u.input -= u.cache_read;
-    if (u.cache_write > u.input) u.cache_write = u.input;
-    u.input -= u.cache_write;
-    a->usage = u;
-}
-
 /* Azure may give the encrypted content of a reasoning item only here: its block is the one that
    holds the same id, and gets the fuller item. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
@@ -512,7 +467,7 @@ static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
     st->finished = a->terminal = a->last = true;
     phi__resp_begin(a, r);
     if (!st->failed) phi__resp_output(a, r->output);
-    phi__resp_usage(a, r->usage);
+    phi__responses_usage(a, r->usage);
     phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__resp_close_texts(a);
     if (incomplete)

@@ -10,6 +10,7 @@
 #include "loop/provider_in.h"
 #include "wire/classify_in.h"
 #include "wire/format_in.h"
+#include "wire/headers_in.h"
 #include "wire/strict_in.h"
 
 #include <stdio.h>

@@ -267,8 +267,6 @@ PHI__FN void phi__encode_url(phi__encoder *e, const char *version, bool only_bar
    headers: lines "Name: value\r\n". */
 PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str headers, phi_str body,
                            phi_arena *arena, phi_failure *out);
-/* The value of a header in such lines, case-insensitively; empty when absent. */
-PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
 /* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name

@@ -1,4 +1,5 @@
 /* test_classify.c - kinds, delays and words of errors, beside the cases of the fixtures. */
+#include "wire/headers_in.h"
 #include "wire/wire_support.h"
 
 static phi_memory memory;

@@ -1,0 +1,176 @@
+/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back as it came. */
+#include "codecs/openai_chat_in.h"
+
+#include "wire/hash_in.h"
+
+#ifndef PHI_NO_OPENAI_CHAT
+
+PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field) {
+    size_t block;
+    if (text.len == 0) return;
+    block = phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (block == SIZE_MAX) return;
+    if (a->drafts[block].signature.len == 0 && field[0] != '\0')
+        phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
+    phi__chat_add(a, block, text);
+}
+
+/* ---- reasoning_details, thinking_blocks ---- */
+
+/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
+   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
+typedef struct phi__chat_fragment {
+    phi__json_text type, text, signature;
+    const char *name; /* NULL: there is no text */
+    phi_str raw, index;
+} phi__chat_fragment;
+
+static void phi__chat_read_fragment_text(phi__chat_fragment *f, phi__json_cursor *c,
+                                         const char *name) {
+    if (phi__json_take_text(c, &f->text)) f->name = name;
+}
+
+static void phi__chat_read_fragment(phi__chat_fragment *f) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi__json_cursor_init(&c, f->raw);
+    if (!phi__json_enter_object(&c)) return;
+    while (phi__json_next_key(&c, &key)) {
+        if (PHI__CHAT_IS(key, "type"))
+            phi__json_take_text(&c, &f->type);
+        else if (PHI__CHAT_IS(key, "text"))
+            phi__chat_read_fragment_text(f, &c, "text");
+        else if (PHI__CHAT_IS(key, "summary") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "summary");
+        else if (PHI__CHAT_IS(key, "thinking") && f->name == NULL)
+            phi__chat_read_fragment_text(f, &c, "thinking");
+        else if (PHI__CHAT_IS(key, "signature"))
+            phi__json_take_text(&c, &f->signature);
+        else if (PHI__CHAT_IS(key, "index"))
+            phi__json_take_raw(&c, &f->index);
+        else
+            phi__json_skip(&c);
+    }
+}
+
+static void phi__chat_quote(phi__buf *out, const char *before, phi__json_text text) {
+    phi__buf_text(out, before);
+    phi__buf_add(out, text.at, text.len);
+}
+
+static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
+    phi__buf *out;
+    if (st->detail == PHI__CHAT_DETAIL_NONE) return;
+    out = &a->drafts[st->detail_block].replay;
+    phi__buf_text(out, st->detail == PHI__CHAT_DETAIL_TEXT ? "\"}" : "}");
+    st->detail = PHI__CHAT_DETAIL_NONE;
+}
+
+/* All of the item but what is written last: its text, which is left open, and its signature. */
+static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
+    phi__json_cursor c;
+    phi__json_text key;
+    phi_str value = {NULL, 0};
+    phi__json_cursor_init(&c, f->raw);
+    if (!phi__json_enter_object(&c)) return;
+    phi__buf_char(out, '{');
+    while (phi__json_next_key(&c, &key)) {
+        bool later = phi__json_text_is(key, phi_str_of(f->name)) || PHI__CHAT_IS(key, "signature");
+        if (later) {
+            phi__json_skip(&c);
+            continue;
+        }
+        if (!phi__json_take_raw(&c, &value)) continue;
+        phi__chat_quote(out, "\"", key);
+        phi__buf_text(out, "\":");
+        phi__buf_add_str(out, value);
+        phi__buf_char(out, ',');
+    }
+    phi__buf_char(out, '"');
+    phi__buf_text(out, f->name);
+    phi__chat_quote(out, "\":\"", f->text);
+    st->detail = PHI__CHAT_DETAIL_TEXT;
+}
+
+/* The newest thinking block keeps the items for replay, as JSON that is written as they come. */
+static size_t phi__chat_detail_block(phi__chat_state *st, phi__assembly *a, const char *member) {
+    size_t i;
+    phi__draft *d;
+    for (i = a->count; i > 0; i--)
+        if (a->drafts[i - 1].kind == PHI_CONTENT_THINKING) break;
+    i = i > 0 ? i - 1 : phi__assembly_current(a, PHI_CONTENT_THINKING);
+    if (i == SIZE_MAX) return i;
+    if (st->detail != PHI__CHAT_DETAIL_NONE && st->detail_block != i) phi__chat_close_detail(st, a);
+    st->detail_block = i;
+    d = &a->drafts[i];
+    if (d->replay.len == 0) {
+        d->replay_open = true;
+        phi__buf_text(&d->replay, "{\"");
+        phi__buf_text(&d->replay, member);
+        phi__buf_text(&d->replay, "\":[");
+    }
+    return i;
+}
+
+static void phi__chat_detail_item(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                                  const char *member, bool spoken) {
+    phi__chat_fragment f;
+    bool joins;
+    uint64_t key;
+    size_t block;
+    phi__buf *out;
+    memset(&f, 0, sizeof f);
+    f.raw = raw;
+    phi__chat_read_fragment(&f);
+    joins = f.name != NULL;
+    if (joins && !spoken) phi__chat_think(a, f.text, "");
+    block = phi__chat_detail_block(st, a, member);
+    if (block == SIZE_MAX) return;
+    out = &a->drafts[block].replay;
+    key = phi__hash(f.index, phi__hash(phi__str(f.type.at, f.type.len), 4));
+    if (joins && st->detail == PHI__CHAT_DETAIL_TEXT && key == st->detail_key)
+        phi__chat_quote(out, "", f.text);
+    else {
+        phi__chat_close_detail(st, a);
+        phi__json_put_comma(out);
+        if (joins)
+            phi__chat_open_detail(st, out, &f);
+        else
+            phi__buf_add_str(out, raw);
+        st->detail_key = key;
+    }
+    if (joins && f.signature.len > 0 && st->detail == PHI__CHAT_DETAIL_TEXT) {
+        phi__chat_quote(out, "\",\"signature\":\"", f.signature);
+        phi__buf_char(out, '"');
+        st->detail = PHI__CHAT_DETAIL_OPEN;
+    }
+    if (out->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
+                               const char *member, bool spoken) {
+    phi__json_cursor c;
+    phi_str item;
+    if (raw.len == 0) return;
+    phi__json_cursor_init(&c, raw);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        bool object = phi__json_peek(&c) == PHI_JSON_OBJECT;
+        if (phi__json_take_raw(&c, &item) && object)
+            phi__chat_detail_item(st, a, item, member, spoken);
+    }
+}
+
+PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a) {
+    size_t i;
+    phi__chat_close_detail(st, a);
+    for (i = 0; i < a->count; i++) {
+        phi__draft *d = &a->drafts[i];
+        if (!d->replay_open) continue;
+        phi__buf_text(&d->replay, "]}");
+        if (d->replay.failed) a->no_memory = true;
+        d->replay_open = d->replay.failed;
+    }
+}
+
+#endif
