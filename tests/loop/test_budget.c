@@ -1,5 +1,6 @@
 /* test_budget.c - what agents may spend: a cap that holds, alone and as a tree, in tokens, dollars and
    calls. In these tests an answer of the rig costs 15 tokens (10 in, 5 out). */
+#include "support/heard.h"
 #include "support/rig.h"
 
 static phi_agent_desc small(void) {
@@ -172,6 +173,7 @@ TEST(a_pause_that_nobody_ends_ends_the_run_as_the_limit_would) {
     CHECK_EQ_INT(limits_in(agent), 0);
     CHECK_EQ_INT(rig_run_until(r, 6000), 0);
     CHECK(strstr(rig_story(r), "[Agent stopped: Max turns reached (1/1)]") != NULL);
+    CHECK(phi_str_equal(last_of(agent)->loop_id, phi_agent_last_loop_id(agent)));
     CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
     rig_free(r);
 }

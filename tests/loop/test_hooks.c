@@ -1,5 +1,6 @@
 /* test_hooks.c - corners of hooks and filters that no line of the checklist names. */
 #include "agent/snapshot.h"
+#include "support/heard.h"
 #include "support/rig.h"
 
 static phi_agent hooked(rig *r, uint32_t points) {
@@ -211,25 +212,25 @@ typedef struct two_calls {
 } two_calls;
 
 static phi_verdict hear_calls(void *user_data, phi_hook *hook) {
-    two_calls *heard = (two_calls *)user_data;
-    size_t i = heard->asked++ % 2;
+    two_calls *told = (two_calls *)user_data;
+    size_t i = told->asked++ % 2;
     phi_str id = phi_call_id(hook->call);
-    (void)snprintf(heard->ids[i], sizeof heard->ids[i], "%.*s", (int)id.len, id.at);
-    (void)snprintf(heard->loop_id, sizeof heard->loop_id, "%.*s", (int)hook->loop_id.len,
+    (void)snprintf(told->ids[i], sizeof told->ids[i], "%.*s", (int)id.len, id.at);
+    (void)snprintf(told->loop_id, sizeof told->loop_id, "%.*s", (int)hook->loop_id.len,
                    hook->loop_id.at);
-    heard->pending[i] = phi_call_pending(hook->call) && phi_str_equal(id, hook->tool_call_id);
-    heard->approval[i] = hook->needs_approval;
+    told->pending[i] = phi_call_pending(hook->call) && phi_str_equal(id, hook->tool_call_id);
+    told->approval[i] = hook->needs_approval;
     return PHI_ALLOW;
 }
 
 TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
     static const char *const calls[] = {"c1 wait {}", "c2 danger {}"};
     rig *r = rig_new();
-    two_calls heard;
+    two_calls told;
     phi_agent_desc desc = rig_desc();
     phi_tool tools[2];
     phi_agent agent;
-    memset(&heard, 0, sizeof heard);
+    memset(&told, 0, sizeof told);
     tools[0] = rig_wait(r);
     tools[1] = rig_echo();
     tools[1].name = "danger";
@@ -238,7 +239,7 @@ TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
     desc.tool_count = 2;
     desc.hook_fn = hear_calls;
     desc.hook_points = PHI_HOOK_BEFORE_TOOL;
-    desc.user_data = &heard;
+    desc.user_data = &told;
     agent = rig_agent(r, &desc);
     rig_calls(r, calls, 2);
     rig_says(r, "done");
@@ -246,14 +247,46 @@ TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
     CHECK_EQ_INT(rig_run(r, 10), 1);
     rig_finish(r, 0, "waited");
     CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(heard.asked, 2);
-    CHECK_EQ_STR(heard.ids[0], "c1");
-    CHECK_EQ_STR(heard.ids[1], "c2");
-    CHECK(heard.pending[0] && heard.pending[1]);
-    CHECK(!heard.approval[0] && heard.approval[1]);
-    CHECK_STR(phi_agent_last_loop_id(agent), heard.loop_id);
-    CHECK(heard.loop_id[0] != '\0');
+    CHECK_EQ_INT(told.asked, 2);
+    CHECK_EQ_STR(told.ids[0], "c1");
+    CHECK_EQ_STR(told.ids[1], "c2");
+    CHECK(told.pending[0] && told.pending[1]);
+    CHECK(!told.approval[0] && told.approval[1]);
+    CHECK_STR(phi_agent_last_loop_id(agent), told.loop_id);
+    CHECK(told.loop_id[0] != '\0');
     rig_free(r);
+}
+
+/* Three calls, one after another; the hook of steering waits behind the first. */
+static void wait_between_calls(const char *reply, size_t started, const char *second) {
+    static const char *const calls[] = {"c1 echo {}", "c2 echo {}", "c3 echo {}"};
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.tool_mode = PHI_TOOLS_SEQUENTIAL;
+    rig_hooks(r, &desc, PHI_HOOK_STEERING | PHI_HOOK_BEFORE_TOOL);
+    rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, NULL); /* before the first turn */
+    rig_answers(r, PHI_HOOK_STEERING, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_calls(r, calls, 3);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 1);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> before_tool"), 1);
+    CHECK_EQ_INT(phi_message_count(agent), 3); /* the first result is there */
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, reply), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> before_tool"), started);
+    CHECK_STR(phi_message_at(agent, 3)->content[0].text, second);
+    rig_free(r);
+}
+
+TEST(steering_that_is_waited_for_between_two_calls_holds_back_the_next) {
+    wait_between_calls(NULL, 3, "{}");
+    wait_between_calls("stop that", 1, "Skipped due to queued user message.");
 }
 
 TEST_MAIN(
@@ -265,4 +298,5 @@ TEST_MAIN(
     TEST_ENTRY(
         arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were),
     TEST_ENTRY(a_hook_that_is_asked_again_is_told_that_it_was_decided),
-    TEST_ENTRY(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval))
+    TEST_ENTRY(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval),
+    TEST_ENTRY(steering_that_is_waited_for_between_two_calls_holds_back_the_next))
