@@ -537,6 +537,25 @@ TEST(who_sleeps_in_a_step_frees_all_at_once) {
     rig_free(r);
 }
 
+static void hear_turn_usage(void *user_data, const phi_event *e) {
+    if (e->kind != PHI_EV_TURN_END) return;
+    ++*(size_t *)user_data;
+    if (CHECK(e->usage != NULL && e->message != NULL))
+        CHECK(e->usage->output > 0 && e->usage->output == e->message->usage.output);
+}
+
+TEST(the_end_of_a_turn_tells_its_usage) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    size_t told = 0;
+    rig_watch(r, hear_turn_usage, &told);
+    rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(told, 1);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
           TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
           TEST_ENTRY(a_tool_call_runs_and_its_result_goes_back),
@@ -558,4 +577,5 @@ TEST_MAIN(TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
           TEST_ENTRY(what_a_host_left_for_long_is_freed_a_part_in_each_step),
           TEST_ENTRY(a_host_that_pops_as_much_as_comes_holds_no_more_than_that),
           TEST_ENTRY(what_is_to_be_freed_makes_room_for_what_comes),
-          TEST_ENTRY(who_sleeps_in_a_step_frees_all_at_once))
+          TEST_ENTRY(who_sleeps_in_a_step_frees_all_at_once),
+          TEST_ENTRY(the_end_of_a_turn_tells_its_usage))
