@@ -483,7 +483,7 @@ TEST(what_was_undone_is_undone_when_it_is_read_back) {
         undo_some(&s, turns);
         undo_some(&plain, turns);
         CHECK_EQ_INT(phi_thread_count(s.thread), phi_thread_count(plain.thread));
-        for (at = 0; at < phi_thread_count(s.thread); at++) /* also while they stood */
+        for (at = 0; at < phi_thread_count(s.thread); at += 11) /* also while they stood */
             CHECK(talk_view(s.thread, NULL, at, NULL) == talk_view(plain.thread, NULL, at, NULL));
         CHECK(s.watched.reads > 0);
         CHECK(talk_log(s.thread, NULL) == talk_log(plain.thread, NULL));
