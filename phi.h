@@ -39520,11 +39520,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x44a1b547
+#if PHI__IMP_LOOP != 0x6ea8d700
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x44a1b547
+#define PHI__IMP_LOOP 0x6ea8d700
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40992,6 +40992,12 @@ PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t l
 PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words);
 PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
 
+/* arguments.c */
+/* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
+/* Whether they are what the tool's schema says; else words for the model. */
+PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
+
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
 PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
@@ -41378,6 +41384,65 @@ PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
     }
     answer->viewed = true;
     return &answer->view;
+}
+
+/* ---- src/loop/arguments.c ---- */
+
+/* arguments.c - what a model has written as the arguments of a call, beside its tool's schema. */
+
+#include <stdio.h>
+
+/* Of a strict tool: arguments without the nulls that stand for what was left out. */
+PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
+    phi_arena *arena = &call->run->arena;
+    phi_memory *memory = arena->memory;
+    phi_json *schema = NULL, *arguments = NULL;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf text;
+    phi_arena_init(&scratch, memory, 0);
+    phi__buf_init(&text, memory);
+    status = phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
+    if (status == PHI_OK)
+        status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
+                                NULL);
+    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
+        status = phi__json_write(&text, arguments, 0);
+        if (text.failed ||
+            (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))
+            status = PHI_NO_MEMORY;
+    }
+    phi__buf_free(&text);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
+}
+
+/* Whether the arguments are what the tool's schema says; else words for the model. */
+PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
+    phi_arena *arena = &call->run->arena;
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *arguments = NULL, *schema = NULL;
+    phi_parse_error parse;
+    phi_schema_error error;
+    phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
+    bool fit = false;
+    if (status == PHI_OK && !call->tool->checks_arguments)
+        status =
+            phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
+    if (status == PHI_NO_MEMORY)
+        (void)snprintf(words, size, "Out of memory");
+    else if (status != PHI_OK)
+        (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
+                       (unsigned)parse.column, parse.message);
+    else if (!phi_json_is_object(arguments))
+        (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
+                       phi_json_type_name(arguments));
+    else if (schema != NULL && phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK)
+        (void)snprintf(words, size, "Invalid arguments: %s", error.message);
+    else
+        fit = true;
+    phi_arena_reset(arena, mark);
+    return fit;
 }
 
 /* ---- src/loop/attempt.c ---- */
@@ -42102,59 +42167,6 @@ static void phi__call_beat(phi__timer *timer) {
     (void)phi__call_set_beat(call);
 }
 
-/* Of a strict tool: arguments without the nulls that stand for what was left out. */
-static phi_status phi__call_without_nulls(phi__toolcall *call) {
-    phi_arena *arena = &call->run->arena;
-    phi_memory *memory = arena->memory;
-    phi_json *schema = NULL, *arguments = NULL;
-    phi_arena scratch;
-    phi_status status;
-    phi__buf text;
-    phi_arena_init(&scratch, memory, 0);
-    phi__buf_init(&text, memory);
-    status = phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
-    if (status == PHI_OK)
-        status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
-                                NULL);
-    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
-        status = phi__json_write(&text, arguments, 0);
-        if (text.failed ||
-            (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))
-            status = PHI_NO_MEMORY;
-    }
-    phi__buf_free(&text);
-    phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
-}
-
-/* Whether the arguments are what the tool's schema says; else words for the model. */
-static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t size) {
-    phi_arena *arena = &call->run->arena;
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_json *arguments = NULL, *schema = NULL;
-    phi_parse_error parse;
-    phi_schema_error error;
-    phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
-    bool fit = false;
-    if (status == PHI_OK && !call->tool->checks_arguments)
-        status =
-            phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_NO_MEMORY)
-        (void)snprintf(words, size, "Out of memory");
-    else if (status != PHI_OK)
-        (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
-                       (unsigned)parse.column, parse.message);
-    else if (!phi_json_is_object(arguments))
-        (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
-                       phi_json_type_name(arguments));
-    else if (schema != NULL && phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK)
-        (void)snprintf(words, size, "Invalid arguments: %s", error.message);
-    else
-        fit = true;
-    phi_arena_reset(arena, mark);
-    return fit;
-}
-
 /* Words that fill their room were cut, perhaps inside a character. */
 static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     size_t len = strlen(words);
@@ -42328,9 +42340,9 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, words);
     } else if (call->block->incomplete) {
         phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");
-    } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
+    } else if (call->tool->strict && phi__arguments_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, "Out of memory");
-    } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
+    } else if (!phi__arguments_fit(call, words, sizeof words)) {
         phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
@@ -42349,7 +42361,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
         phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
     else if ((call->again || tool->resume != NULL) &&
-             !phi__call_arguments_fit(call, words, sizeof words))
+             !phi__arguments_fit(call, words, sizeof words))
         phi__call_fail_cut(call, words, sizeof words);
     else if (call->again)
         phi__call_start_again(call);
@@ -50964,11 +50976,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x470b671f
+#if PHI__IMP_AGENT != 0x79163574
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x470b671f
+#define PHI__IMP_AGENT 0x79163574
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53097,53 +53109,6 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
    the run was asked with. One that was read holds everything. What others do not know (a failure's kind
    and HTTP status, decisions, pauses) stands in types that are ours alone. */
 
-/* ---- words ---- */
-
-PHI__FN const char *phi__event_type(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
-        return "MessageUpdate";
-    return phi_event_name(kind);
-}
-
-PHI__FN const char *phi__event_delta(phi_event_kind kind) {
-    if (kind == PHI_EV_TEXT) return "Text";
-    return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
-}
-
-PHI__FN const char *phi__event_trigger(phi_trigger trigger) {
-    static const char *const words[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
-    return words[(size_t)trigger < PHI__COUNT(words) ? (size_t)trigger : 0];
-}
-
-PHI__FN const char *phi__event_point(int point) {
-    static const char *const words[] = {"before_loop",
-                                        "before_turn",
-                                        "transform_context",
-                                        "convert_to_llm",
-                                        "before_compaction_start",
-                                        "after_compaction_end",
-                                        "before_tool_execution",
-                                        "after_tool_execution",
-                                        "before_tool_execution_update",
-                                        "after_tool_execution_update",
-                                        "on_error",
-                                        "after_turn",
-                                        "steering",
-                                        "follow_up",
-                                        "after_loop",
-                                        "filter",
-                                        "credential"};
-    size_t i;
-    for (i = 0; i < PHI__COUNT(words); i++)
-        if (point == 1 << i) return words[i];
-    return "";
-}
-
-PHI__FN const char *phi__event_input(phi_input input) {
-    static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
-    return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
-}
-
 /* ---- members ---- */
 
 typedef struct phi__event_writer {
@@ -54182,6 +54147,55 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
         phi_arena_reset(arena, mark);
     }
     return status;
+}
+
+/* ---- src/agent/event_words.c ---- */
+
+/* event_words.c - the words of events in the interchange format. */
+
+PHI__FN const char *phi__event_type(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
+        return "MessageUpdate";
+    return phi_event_name(kind);
+}
+
+PHI__FN const char *phi__event_delta(phi_event_kind kind) {
+    if (kind == PHI_EV_TEXT) return "Text";
+    return kind == PHI_EV_THINKING ? "Thinking" : "ToolCallDelta";
+}
+
+PHI__FN const char *phi__event_trigger(phi_trigger trigger) {
+    static const char *const words[] = {"User", "User", "SubAgent", "Continuation", "Branch"};
+    return words[(size_t)trigger < PHI__COUNT(words) ? (size_t)trigger : 0];
+}
+
+PHI__FN const char *phi__event_point(int point) {
+    static const char *const words[] = {"before_loop",
+                                        "before_turn",
+                                        "transform_context",
+                                        "convert_to_llm",
+                                        "before_compaction_start",
+                                        "after_compaction_end",
+                                        "before_tool_execution",
+                                        "after_tool_execution",
+                                        "before_tool_execution_update",
+                                        "after_tool_execution_update",
+                                        "on_error",
+                                        "after_turn",
+                                        "steering",
+                                        "follow_up",
+                                        "after_loop",
+                                        "filter",
+                                        "credential"};
+    size_t i;
+    for (i = 0; i < PHI__COUNT(words); i++)
+        if (point == 1 << i) return words[i];
+    return "";
+}
+
+PHI__FN const char *phi__event_input(phi_input input) {
+    static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
+    return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }
 
 /* ---- src/agent/exchange.c ---- */

@@ -8,9 +8,6 @@
 #include "base/utf8_in.h"
 #include "base/words_in.h"
 #include "loop/loop_in.h"
-#include "text/json_in.h"
-#include "text/schema.h"
-#include "wire/strict_in.h"
 
 #include <stdio.h>
 
@@ -222,59 +219,6 @@ static void phi__call_beat(phi__timer *timer) {
     (void)phi__call_set_beat(call);
 }
 
-/* Of a strict tool: arguments without the nulls that stand for what was left out. */
-static phi_status phi__call_without_nulls(phi__toolcall *call) {
-    phi_arena *arena = &call->run->arena;
-    phi_memory *memory = arena->memory;
-    phi_json *schema = NULL, *arguments = NULL;
-    phi_arena scratch;
-    phi_status status;
-    phi__buf text;
-    phi_arena_init(&scratch, memory, 0);
-    phi__buf_init(&text, memory);
-    status = phi_json_parse(&scratch, call->arguments, PHI_JSON_BORROW, &arguments, NULL);
-    if (status == PHI_OK)
-        status = phi_json_parse(&scratch, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema,
-                                NULL);
-    if (status == PHI_OK && phi__strict_nulls(schema, arguments) > 0) {
-        status = phi__json_write(&text, arguments, 0);
-        if (text.failed ||
-            (status == PHI_OK && !phi__arena_str(arena, phi__buf_str(&text), &call->arguments)))
-            status = PHI_NO_MEMORY;
-    }
-    phi__buf_free(&text);
-    phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
-}
-
-/* Whether the arguments are what the tool's schema says; else words for the model. */
-static bool phi__call_arguments_fit(phi__toolcall *call, char *words, size_t size) {
-    phi_arena *arena = &call->run->arena;
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_json *arguments = NULL, *schema = NULL;
-    phi_parse_error parse;
-    phi_schema_error error;
-    phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
-    bool fit = false;
-    if (status == PHI_OK && !call->tool->checks_arguments)
-        status =
-            phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
-    if (status == PHI_NO_MEMORY)
-        (void)snprintf(words, size, "Out of memory");
-    else if (status != PHI_OK)
-        (void)snprintf(words, size, "Invalid arguments: not JSON, at column %u: %s",
-                       (unsigned)parse.column, parse.message);
-    else if (!phi_json_is_object(arguments))
-        (void)snprintf(words, size, "Invalid arguments: expected object, got %s",
-                       phi_json_type_name(arguments));
-    else if (schema != NULL && phi_schema_check(schema, arguments, "arguments", &error) != PHI_OK)
-        (void)snprintf(words, size, "Invalid arguments: %s", error.message);
-    else
-        fit = true;
-    phi_arena_reset(arena, mark);
-    return fit;
-}
-
 /* Words that fill their room were cut, perhaps inside a character. */
 static void phi__call_fail_cut(phi__toolcall *call, char *words, size_t size) {
     size_t len = strlen(words);
@@ -448,9 +392,9 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
         phi__call_fail(call, words);
     } else if (call->block->incomplete) {
         phi__call_fail(call, "The answer was cut off inside this tool call; it was not run.");
-    } else if (call->tool->strict && phi__call_without_nulls(call) != PHI_OK) {
+    } else if (call->tool->strict && phi__arguments_without_nulls(call) != PHI_OK) {
         phi__call_fail(call, "Out of memory");
-    } else if (!phi__call_arguments_fit(call, words, sizeof words)) {
+    } else if (!phi__arguments_fit(call, words, sizeof words)) {
         phi__call_fail_cut(call, words, sizeof words);
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
@@ -469,7 +413,7 @@ PHI__FN void phi__call_resume(phi__toolcall *call) {
     if (tool == NULL || (!call->again && tool->resume == NULL && tool->step != NULL))
         phi__call_fail(call, "Interrupted: the program was started anew while this tool ran");
     else if ((call->again || tool->resume != NULL) &&
-             !phi__call_arguments_fit(call, words, sizeof words))
+             !phi__arguments_fit(call, words, sizeof words))
         phi__call_fail_cut(call, words, sizeof words);
     else if (call->again)
         phi__call_start_again(call);

@@ -65,6 +65,12 @@ PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t l
 PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words);
 PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
 
+/* arguments.c */
+/* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
+PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
+/* Whether they are what the tool's schema says; else words for the model. */
+PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
+
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
 PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
