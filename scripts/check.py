@@ -49,6 +49,9 @@ NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|sys
          r"getaddrinfo|gethostbyname|sleep|usleep")
 # The one global of ours: that curl_global_init was called (src/io/http.c).
 ONCE = r"state(\.\d+)?"
+# Parts that may be left out (src/base/profile_in.h); each profile is compiled, linked, and its size printed.
+PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT"]
+MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
 # the same is told (C; where they are declared at all).
@@ -273,6 +276,34 @@ def job_profile(std, defines):
         raise Failed("left out, and yet there: " + " ".join(sorted(set(bad))))
 
 
+def job_part(part):
+    """A program without one part compiles without a warning, and so does one with nothing but it."""
+    for defines in ([f"PHI_NO_{part}"], ["PHI_MINIMAL", f"PHI_WITH_{part}"]):
+        path = source(tag("part", *defines) + ".c", includes(HEADERS, True) + CALL)
+        run(compiler("gcc", "c99") + ["-D" + d for d in defines] + ["-fsyntax-only", path])
+
+
+def readme_program():
+    """The first program of README.md."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        return re.search(r"```c\n(.*?)```", file.read(), re.S).group(1)
+
+
+def size_of(defines):
+    """Bytes of code and constants (the column `text` of size) of README's program; docs/embedding.md has a table."""
+    path = source(tag("size", *defines) + ".c", readme_program())
+    run(["gcc", "-Os", "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-I", INC] +
+        ["-D" + d for d in defines] + [path, "-o", path + ".out", "-lcurl"])
+    return int(run(["size", path + ".out"]).split("\n")[1].split()[0])
+
+
+def job_sizes():
+    full, small = size_of([]), size_of(MINIMAL[1])
+    if small >= full:
+        raise Failed(f"{' '.join(MINIMAL[1])} leaves nothing out: {small} bytes of {full}")
+    return f"README's program: {full:,} bytes; PHI_MINIMAL PHI_WITH_ANTHROPIC: {small:,}"
+
+
 def symbols(name, defines):
     path = source(f"sym_{name}.c", includes(HEADERS, True))
     run(compiler("gcc", "c99") + ["-O1", "-fno-pic", "-w"] + ["-D" + d for d in defines] +
@@ -409,7 +440,7 @@ def jobs():
         yield "symbols", f"audit {profile or 'full'}", job_audit, (profile,)
     for std in ("c99", "c++17"):
         for defines in (["PHI_NO_CURL"], ["PHI_NO_PROCESS"], ["PHI_NO_FILES"],
-                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES"], list(FEATURES),
+                        ["PHI_NO_CURL", "PHI_NO_PROCESS", "PHI_NO_FILES"], *MINIMAL, list(FEATURES),
                         *([f] for f in FEATURES if std == "c99")):
             yield "profiles", tag("profile", std, *defines), job_profile, (std, defines)
         yield "32 bits", f"m32 {std}", job_32bit, (std,)
@@ -418,6 +449,9 @@ def jobs():
         for header in HEADERS:
             yield "mingw", f"mingw {std} {header}", job_mingw, (std, header)
             yield "msvc", f"msvc {std} {header}", job_msvc, (std, header)
+    for part in PARTS:
+        yield "parts", f"part {part}", job_part, (part,)
+    yield "sizes", "sizes", job_sizes, ()
     for cc, std, level in LEVELS:
         yield "optimised", f"optimised {cc} {std} {level}", job_optimised, (cc, std, level, HEADERS)
     for cc, level in itertools.product(COMPILERS, ("-O1", "-O2", "-O3", "-Os")):
