@@ -39520,11 +39520,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x6ea8d700
+#if PHI__IMP_LOOP != 0xa2d143e5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x6ea8d700
+#define PHI__IMP_LOOP 0xa2d143e5
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40001,6 +40001,8 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
    shortened: for want of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
+/* It was read from a store just now. PHI_OK, or what a feature says. */
+PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
@@ -40802,7 +40804,6 @@ struct phi__agent {
     const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
     phi__response *responses;   /* the newest */
     phi__bare bare;
-    struct phi__put_off *put_off; /* a rewrite that waits for the end of the run; or NULL */
     phi__compacted_by compacted;
     struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;    /* shown.c: what the host was warned of last */
@@ -41149,20 +41150,6 @@ PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped ev
 PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
-/* compactor.c: whether less would be in view afterwards, by estimate. */
-PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite);
-/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
-   in view. */
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain);
-PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
-PHI__FN void phi__put_off_forget(phi__agent *agent);
-PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
-PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-/* Of an idle agent whose thread was read from its store just now: what waited when another process
-   ended is done, and told of. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
-
 /* bare.c */
 PHI__FN void phi__bare_make(phi__agent *agent); /* it exists for one run, over a lent thread */
 PHI__FN bool phi__bare_is(const phi__agent *agent);
@@ -41206,27 +41193,6 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 #ifndef PHI_LOOP_FREEZE_IN_H
 #define PHI_LOOP_FREEZE_IN_H
 
-
-/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where
-   the run is there already. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
-
-/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
-   PHI_NO_MEMORY; what else `take` says, the host has been told. */
-PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                              phi_arena *scratch);
-PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
-                                    phi_status (*take)(phi__agent *agent,
-                                                       const phi_rewrite *rewrite, bool must_gain));
-/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
-PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
-   waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
-/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
-PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
 
 #ifndef PHI_NO_SNAPSHOT
 
@@ -41298,6 +41264,23 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
 PHI__FN void phi__provider_close(phi__run *run);   /* nothing open is harmless; inside its poll it
                                                     is put off to the run's end */
 PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
+
+#endif
+
+/* ---- src/loop/weigh_in.h ---- */
+
+/* weigh_in.h - what a rewrite would take from the view of an agent, by estimate. */
+#ifndef PHI_LOOP_WEIGH_IN_H
+#define PHI_LOOP_WEIGH_IN_H
+
+
+/* Whether an item is in a span, from *span on. Items and spans both ascend; spans that do not are
+   refused later. */
+PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item);
+/* What plan->rewrite would come to, and of how many runs something goes. */
+PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan);
+/* Whether less would be in view afterwards. */
+PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite);
 
 #endif
 
@@ -42909,12 +42892,6 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
 
 /* ---- what came of it ---- */
 
-/* Items and spans both ascend; spans that do not are refused later. */
-static bool phi__compactor_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
-    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
-    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
-}
-
 /* What can be copied; all else is looked at when it is appended. */
 static bool phi__compactor_whole(const phi_rewrite *made) {
     size_t i, j;
@@ -42927,34 +42904,6 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
     return true;
 }
 
-/* What it would come to, and of how many runs something goes. */
-static void phi__compactor_weigh(const phi__agent *agent, phi__compacted *plan) {
-    const phi_token_counter *counter = phi__agent_counter(agent);
-    const phi__fold *fold = &agent->thread->fold;
-    const phi_rewrite *r = &plan->rewrite;
-    const phi_message *last = NULL;
-    size_t i, j, span = 0;
-    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
-    for (i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
-        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
-        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
-        last = item->message;
-    }
-    for (i = 0; i < r->span_count; i++)
-        for (j = 0; j < r->spans[i].message_count; j++)
-            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
-}
-
-PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
-    phi__compacted plan;
-    memset(&plan, 0, sizeof plan);
-    plan.rewrite = *rewrite;
-    phi__compactor_weigh(agent, &plan);
-    return plan.tokens_after < plan.tokens_before;
-}
-
 /* Whether a model would see any message of what it comes to. */
 static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
     size_t i, j, span = 0;
@@ -42964,8 +42913,7 @@ static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (item->message->role == PHI_ROLE_EXTENSION) continue;
-        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0)
-            return true;
+        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) return true;
     }
     return false;
 }
@@ -43008,7 +42956,7 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
-    phi__compactor_weigh(run->agent, plan);
+    phi__weigh_rewrite(run->agent, plan);
     if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
         return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
@@ -44104,6 +44052,12 @@ PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bo
     moment.fold = copied;
     moment.did = shortened;
     (void)phi__feature_go(&moment, 0);
+}
+
+PHI__FN phi_status phi__feature_opened(phi__agent *agent) {
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
+    (void)phi__feature_go(&moment, 0);
+    return moment.status;
 }
 
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait) {
@@ -46850,266 +46804,6 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     return PHI_OK;
 }
 
-/* ---- src/loop/put_off.c ---- */
-
-/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on has ended.
-
-   One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
-   noted in the log (put_off_note.c). */
-
-#include <stdio.h>
-
-typedef struct phi__put_off {
-    phi_arena arena;
-    phi_rewrite rewrite;
-    bool must_gain; /* it is a summary */
-} phi__put_off;
-
-PHI__FN void phi__put_off_forget(phi__agent *agent) {
-    phi__put_off *slot = agent->put_off;
-    agent->put_off = NULL;
-    if (slot == NULL) return;
-    phi_arena_free(&slot->arena);
-    phi__free(&agent->memory, slot, sizeof *slot);
-}
-
-/* words: static, or in the thread. */
-static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
-                              phi_str words) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_REWRITE;
-    event.status = status;
-    event.text = phi_str_of(rewrite->op_id);
-    event.source = words;
-    return phi__emit(agent, &event, NULL, 0);
-}
-
-static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrite,
-                                    phi_status status, const char *words) {
-    phi_str kept = {"", 0};
-    phi_rewrite told = *rewrite;
-    bool named = told.op_id != NULL && told.op_id[0] != '\0';
-    if (status == PHI_OK && !named) told.op_id = agent->thread->ops.last->rewrite.op_id;
-    if (words[0] != '\0' &&
-        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
-        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-    (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
-    return status;
-}
-
-static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
-    char words[200];
-    bool duplicate = false;
-    phi_status status;
-    if (must_gain && !phi__compactor_gains(agent, rewrite))
-        return phi__put_off_over(agent, rewrite, PHI_REFUSED,
-                                 "the summary is no shorter than what it would replace");
-    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
-                                 sizeof words);
-    if (duplicate)
-        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
-    return phi__put_off_over(agent, rewrite, status, words);
-}
-
-PHI__FN void phi__put_off_due(phi__agent *agent) {
-    phi__put_off *slot = agent->put_off;
-    if (slot == NULL) return;
-    if (phi__put_off_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
-        (void)phi__put_off_note_over(agent);
-    phi__put_off_forget(agent);
-}
-
-/* ---- waiting ---- */
-
-/* Each has an id: so another process knows whether it was done. */
-static bool phi__put_off_name(const phi__agent *agent, phi__put_off *slot) {
-    char made[PHI__OP_MADE_SIZE];
-    phi_str kept;
-    const char *id = slot->rewrite.op_id;
-    if (id != NULL && id[0] != '\0') return true;
-    phi__rewrite_name(agent->thread, made);
-    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
-    slot->rewrite.op_id = kept.at;
-    return true;
-}
-
-/* In the place of what waits, if anything does: that is told of where there is memory for it. */
-static bool phi__put_off_enter(phi__agent *agent, phi__put_off *slot) {
-    if (phi__put_off_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
-    if (agent->put_off != NULL)
-        (void)phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
-                                PHI__LIT("a newer rewrite took its place"));
-    return true;
-}
-
-static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
-                                    bool noted) {
-    phi__put_off *slot;
-    char words[200];
-    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
-    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
-    slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
-    if (slot == NULL) return PHI_NO_MEMORY;
-    slot->must_gain = must_gain;
-    phi_arena_init(&slot->arena, &agent->memory, 0);
-    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
-        !phi__put_off_name(agent, slot) || (!noted && !phi__put_off_enter(agent, slot))) {
-        phi_arena_free(&slot->arena);
-        phi__free(&agent->memory, slot, sizeof *slot);
-        return PHI_NO_MEMORY;
-    }
-    phi__put_off_forget(agent);
-    agent->put_off = slot;
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite,
-                                     bool must_gain) {
-    phi_status status;
-    if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
-    status = phi__put_off_do(agent, rewrite, must_gain);
-    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__put_off_note_over(agent);
-    return status;
-}
-
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain) {
-    char words[200];
-    phi_status status;
-    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
-    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
-    return agent->run != NULL ? phi__put_off_wait(agent, rewrite, must_gain, false)
-                              : phi__put_off_do(agent, rewrite, must_gain);
-}
-
-/* ---- in a snapshot ---- */
-
-PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    if (agent->put_off == NULL) return;
-    phi__json_put_key(out, PHI__LIT("put_off"));
-    phi__put_off_put(out, &agent->put_off->rewrite, agent->put_off->must_gain, scratch);
-}
-
-/* Where no run goes on any more it is done, and told of. */
-PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
-    return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
-}
-
-/* ---- of another process ---- */
-
-PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
-    const phi__note *note = phi__put_off_noted(agent->thread);
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_str op_id;
-    phi_status status = PHI_OK;
-    if (note == NULL) return PHI_OK;
-    phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
-    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
-    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
-        status = phi__put_off_get(agent, root, phi__put_off_take);
-    phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
-}
-
-/* ---- looking at it ---- */
-
-PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
-    if (agent->put_off == NULL) return PHI_NOT_FOUND;
-    return phi__rewrite_copy(arena, &agent->put_off->rewrite, out) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
-    phi__put_off *slot = agent->put_off;
-    if (slot == NULL) return PHI_NOT_FOUND;
-    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
-        return PHI_NOT_FOUND;
-    if (phi__put_off_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
-    (void)phi__put_off_tell(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
-    phi__put_off_forget(agent);
-    return PHI_OK;
-}
-
-/* ---- src/loop/put_off_note.c ---- */
-
-/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a store.
-
-   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
-   null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
-   these notes, too: a log does not depend on where it is kept. */
-
-
-/* ---- as JSON ---- */
-
-PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                              phi_arena *scratch) {
-    phi__buf_char(out, '{');
-    if (rewrite->lane != NULL) {
-        phi__json_put_key(out, PHI__LIT("lane"));
-        phi__json_put_str(out, phi_str_of(rewrite->lane));
-    }
-    phi__entry_put_rewrite(out, rewrite, scratch);
-    if (must_gain) {
-        phi__json_put_key(out, PHI__LIT("must_gain"));
-        phi__buf_text(out, "true");
-    }
-    phi__buf_char(out, '}');
-}
-
-PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
-                                    phi_status (*take)(phi__agent *agent,
-                                                       const phi_rewrite *rewrite,
-                                                       bool must_gain)) {
-    phi__entry_reader reader;
-    phi_rewrite rewrite;
-    phi_status status;
-    phi__entry_reader_init(&reader, agent->thread);
-    status = phi__entry_get_rewrite(&reader, node, &rewrite);
-    if (status == PHI_OK) {
-        status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
-    }
-    phi__entry_reader_free(&reader);
-    return status;
-}
-
-/* ---- notes ---- */
-
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
-    size_t i = thread->log.held;
-    while (i-- > 0) {
-        const phi__entry *entry = thread->log.entries[i];
-        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
-            continue;
-        return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
-    }
-    return NULL;
-}
-
-PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite,
-                                     bool must_gain) {
-    phi__buf json;
-    phi_arena scratch;
-    phi_status status;
-    phi__buf_init(&json, &agent->memory);
-    phi_arena_init(&scratch, &agent->memory, 0);
-    phi__put_off_put(&json, rewrite, must_gain, &scratch);
-    status = json.failed
-                 ? PHI_NO_MEMORY
-                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
-    phi_arena_free(&scratch);
-    phi__buf_free(&json);
-    return status;
-}
-
-PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
-    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
-}
-
 /* ---- src/loop/responses.c ---- */
 
 /* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
@@ -48341,7 +48035,7 @@ static void phi__states_advance(phi__run *run) {
             const phi_failure *failure = run->failure;
             bool stopping = run->end.stopping;
             phi__forget_ran(agent, status);
-            phi__put_off_due(run->agent); /* asked for by the last hook */
+            (void)phi__feature_run(run, PHI__POINT_RUN_OVER);
             phi__run_destroy(run);
             if (agent->tree.hidden_fn != NULL)
                 agent->tree.hidden_fn(agent, status, failure, stopping);
@@ -49405,7 +49099,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
-    phi__put_off_due(agent);
+    (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     phi__stored_updated(run);
     (void)phi__emit_surely(agent, &event);
     return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
@@ -49551,6 +49245,43 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
     if (call != NULL && handle.rt->tape != NULL)
         handle.rt->tape->ops->said(handle.rt->tape, call, update.text, NULL, true);
     return phi__update_emit(handle, PHI_EV_TOOL_PROGRESS, &update);
+}
+
+/* ---- src/loop/weigh.c ---- */
+
+/* weigh.c - what a rewrite would take from the view of an agent, by estimate, before it is made. */
+
+
+PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
+    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
+    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
+}
+
+PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
+    const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi__fold *fold = &agent->thread->fold;
+    const phi_rewrite *r = &plan->rewrite;
+    const phi_message *last = NULL;
+    size_t i, j, span = 0;
+    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
+        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
+        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
+        last = item->message;
+    }
+    for (i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
+}
+
+PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
+    phi__compacted plan;
+    memset(&plan, 0, sizeof plan);
+    plan.rewrite = *rewrite;
+    phi__weigh_rewrite(agent, &plan);
+    return plan.tokens_after < plan.tokens_before;
 }
 
 /* ---- src/loop/xfer.c ---- */
@@ -49881,11 +49612,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xc9cf1ff8
+#if PHI__IMP_FEATURES != 0x0e996252
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xc9cf1ff8
+#define PHI__IMP_FEATURES 0x0e996252
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49918,6 +49649,39 @@ PHI__FN const phi__feature *phi__capture_feature(void);
 
 
 PHI__FN const phi__feature *phi__fields_feature(void);
+
+#endif
+
+/* ---- src/features/put_off_in.h ---- */
+
+/* put_off_in.h - rewrites that the host asks for, deferred until the run that goes on has ended. */
+#ifndef PHI_FEATURES_PUT_OFF_IN_H
+#define PHI_FEATURES_PUT_OFF_IN_H
+
+
+PHI__FN const phi__feature *phi__put_off_feature(void);
+
+/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
+   in view. */
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain);
+PHI__FN bool phi__put_off_waits(const phi__agent *agent);
+PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
+PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
+
+/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; what else `take` says, the host has been told. */
+PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                              phi_arena *scratch);
+PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
+                                    phi_status (*take)(phi__agent *agent,
+                                                       const phi_rewrite *rewrite, bool must_gain));
+/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
+PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
+PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
 
 #endif
 
@@ -50560,6 +50324,311 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 
 #endif
 
+/* ---- src/features/put_off.c ---- */
+
+/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on has ended.
+
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
+   noted in the log (put_off_note.c). */
+
+
+#include <stdio.h>
+
+typedef struct phi__put_off {
+    phi_arena arena;
+    phi_rewrite rewrite;
+    bool must_gain; /* it is a summary */
+} phi__put_off;
+
+/* Of an agent. */
+typedef struct phi__put_offs {
+    phi__put_off *waits; /* for the end of the run; or NULL */
+} phi__put_offs;
+
+static phi__put_offs *phi__put_off_of(const phi__agent *agent) {
+    return (phi__put_offs *)phi__feature_agent_state(agent, phi__put_off_feature);
+}
+
+static void phi__put_off_forget(phi__agent *agent) {
+    phi__put_offs *all = phi__put_off_of(agent);
+    phi__put_off *slot = all->waits;
+    all->waits = NULL;
+    if (slot == NULL) return;
+    phi_arena_free(&slot->arena);
+    phi__free(&agent->memory, slot, sizeof *slot);
+}
+
+/* words: static, or in the thread. */
+static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
+                              phi_str words) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REWRITE;
+    event.status = status;
+    event.text = phi_str_of(rewrite->op_id);
+    event.source = words;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrite,
+                                    phi_status status, const char *words) {
+    phi_str kept = {"", 0};
+    phi_rewrite told = *rewrite;
+    bool named = told.op_id != NULL && told.op_id[0] != '\0';
+    if (status == PHI_OK && !named) told.op_id = agent->thread->ops.last->rewrite.op_id;
+    if (words[0] != '\0' &&
+        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
+        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+    (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
+    return status;
+}
+
+static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
+    char words[200];
+    bool duplicate = false;
+    phi_status status;
+    if (must_gain && !phi__weigh_gains(agent, rewrite))
+        return phi__put_off_over(agent, rewrite, PHI_REFUSED,
+                                 "the summary is no shorter than what it would replace");
+    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
+                                 sizeof words);
+    if (duplicate)
+        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
+    return phi__put_off_over(agent, rewrite, status, words);
+}
+
+/* The run has ended: what waits is done. */
+static void phi__put_off_due(phi__agent *agent) {
+    phi__put_off *slot = phi__put_off_of(agent)->waits;
+    if (slot == NULL) return;
+    if (phi__put_off_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
+        (void)phi__put_off_note_over(agent);
+    phi__put_off_forget(agent);
+}
+
+/* ---- waiting ---- */
+
+/* Each has an id: so another process knows whether it was done. */
+static bool phi__put_off_name(const phi__agent *agent, phi__put_off *slot) {
+    char made[PHI__OP_MADE_SIZE];
+    phi_str kept;
+    const char *id = slot->rewrite.op_id;
+    if (id != NULL && id[0] != '\0') return true;
+    phi__rewrite_name(agent->thread, made);
+    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
+    slot->rewrite.op_id = kept.at;
+    return true;
+}
+
+/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+static bool phi__put_off_enter(phi__agent *agent, phi__put_off *slot) {
+    if (phi__put_off_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
+    if (phi__put_off_of(agent)->waits != NULL)
+        (void)phi__put_off_tell(agent, &phi__put_off_of(agent)->waits->rewrite, PHI_CANCELLED,
+                                PHI__LIT("a newer rewrite took its place"));
+    return true;
+}
+
+static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
+                                    bool noted) {
+    phi__put_off *slot;
+    char words[200];
+    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
+    slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
+    if (slot == NULL) return PHI_NO_MEMORY;
+    slot->must_gain = must_gain;
+    phi_arena_init(&slot->arena, &agent->memory, 0);
+    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
+        !phi__put_off_name(agent, slot) || (!noted && !phi__put_off_enter(agent, slot))) {
+        phi_arena_free(&slot->arena);
+        phi__free(&agent->memory, slot, sizeof *slot);
+        return PHI_NO_MEMORY;
+    }
+    phi__put_off_forget(agent);
+    phi__put_off_of(agent)->waits = slot;
+    return PHI_OK;
+}
+
+/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
+static phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
+    phi_status status;
+    if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
+    status = phi__put_off_do(agent, rewrite, must_gain);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__put_off_note_over(agent);
+    return status;
+}
+
+PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                        bool must_gain) {
+    char words[200];
+    phi_status status;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
+    return agent->run != NULL ? phi__put_off_wait(agent, rewrite, must_gain, false)
+                              : phi__put_off_do(agent, rewrite, must_gain);
+}
+
+/* ---- in a snapshot ---- */
+
+static void phi__put_off_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    if (phi__put_off_of(agent)->waits == NULL) return;
+    phi__json_put_key(out, PHI__LIT("put_off"));
+    phi__put_off_put(out, &phi__put_off_of(agent)->waits->rewrite,
+                     phi__put_off_of(agent)->waits->must_gain, scratch);
+}
+
+/* Where no run goes on any more it is done, and told of. */
+static phi_status phi__put_off_load(phi__agent *agent, const phi_json *node) {
+    return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
+}
+
+/* ---- of another process ---- */
+
+/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
+static phi_status phi__put_off_recover(phi__agent *agent) {
+    const phi__note *note = phi__put_off_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__put_off_get(agent, root, phi__put_off_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+}
+
+/* ---- looking at it ---- */
+
+PHI__FN bool phi__put_off_waits(const phi__agent *agent) {
+    return phi__put_off_of(agent)->waits != NULL;
+}
+
+PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
+    if (phi__put_off_of(agent)->waits == NULL) return PHI_NOT_FOUND;
+    return phi__rewrite_copy(arena, &phi__put_off_of(agent)->waits->rewrite, out) ? PHI_OK
+                                                                                  : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
+    phi__put_off *slot = phi__put_off_of(agent)->waits;
+    if (slot == NULL) return PHI_NOT_FOUND;
+    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
+        return PHI_NOT_FOUND;
+    if (phi__put_off_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
+    (void)phi__put_off_tell(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
+    phi__put_off_forget(agent);
+    return PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__put_off_at(phi__moment *moment) {
+    phi__agent *agent = moment->agent;
+    switch (moment->point) {
+    case PHI__POINT_RUN_ENDS:
+    case PHI__POINT_RUN_OVER: phi__put_off_due(agent); break; /* asked for by the last hook */
+    case PHI__POINT_AGENT_FREED: phi__put_off_forget(agent); break;
+    case PHI__POINT_AGENT_SAVE_LATE: phi__put_off_save(moment->out, agent, moment->scratch); break;
+    case PHI__POINT_AGENT_LOAD_LATE:
+        moment->status = phi__put_off_load(agent, phi_json_get(moment->json, "put_off"));
+        break;
+    case PHI__POINT_LOG_OPENED: moment->status = phi__put_off_recover(agent); break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__put_off_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
+                                             PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
+                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
+                                         0, sizeof(phi__put_offs), phi__put_off_at};
+    return &feature;
+}
+
+/* ---- src/features/put_off_note.c ---- */
+
+/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a store.
+
+   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
+   null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
+   these notes, too: a log does not depend on where it is kept. */
+
+
+/* ---- as JSON ---- */
+
+PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                              phi_arena *scratch) {
+    phi__buf_char(out, '{');
+    if (rewrite->lane != NULL) {
+        phi__json_put_key(out, PHI__LIT("lane"));
+        phi__json_put_str(out, phi_str_of(rewrite->lane));
+    }
+    phi__entry_put_rewrite(out, rewrite, scratch);
+    if (must_gain) {
+        phi__json_put_key(out, PHI__LIT("must_gain"));
+        phi__buf_text(out, "true");
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
+                                    phi_status (*take)(phi__agent *agent,
+                                                       const phi_rewrite *rewrite,
+                                                       bool must_gain)) {
+    phi__entry_reader reader;
+    phi_rewrite rewrite;
+    phi_status status;
+    phi__entry_reader_init(&reader, agent->thread);
+    status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    if (status == PHI_OK) {
+        status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
+    }
+    phi__entry_reader_free(&reader);
+    return status;
+}
+
+/* ---- notes ---- */
+
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
+    size_t i = thread->log.held;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->log.entries[i];
+        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
+            continue;
+        return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
+    }
+    return NULL;
+}
+
+PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi__buf json;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf_init(&json, &agent->memory);
+    phi_arena_init(&scratch, &agent->memory, 0);
+    phi__put_off_put(&json, rewrite, must_gain, &scratch);
+    status = json.failed
+                 ? PHI_NO_MEMORY
+                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
+    phi_arena_free(&scratch);
+    phi__buf_free(&json);
+    return status;
+}
+
+PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
+    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+}
+
 /* ---- src/features/table.c ---- */
 
 /* table.c - the features, in the order in which they are called at each point.
@@ -50596,7 +50665,8 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
-    PHI__TABLE_WISHES(X)
+    PHI__TABLE_WISHES(X) \
+    X(put_off)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
@@ -50976,11 +51046,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x79163574
+#if PHI__IMP_AGENT != 0x3168a176
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x79163574
+#define PHI__IMP_AGENT 0x3168a176
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51366,7 +51436,7 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && agent->put_off != NULL;
+    return agent != NULL && phi__put_off_waits(agent);
 }
 
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
@@ -51932,7 +52002,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
-    phi__put_off_forget(agent);
+    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
     phi__compactor_forget(agent);
     phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
     phi__inputs_free(agent, &agent->queues.steering);
@@ -52449,7 +52519,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
     status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
     if (status == PHI_OK && !phi__kept_go_on(agent, false, desc->session_id != NULL))
         status = PHI_NO_MEMORY;
-    if (status == PHI_OK) status = phi__put_off_recover(agent);
+    if (status == PHI_OK) status = phi__feature_opened(agent);
     if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
     phi__kept_tell_torn(agent, torn);
     return PHI_OK;
@@ -52495,7 +52565,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
     if (!gone) phi__kept_tell_torn(agent, torn);
-    if (!gone) (void)phi__put_off_recover(agent); /* without memory for it: the next time */
+    if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
 
@@ -55508,6 +55578,17 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
     return PHI_OK;
 }
 
+static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
+                               phi__point point) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = point;
+    moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
 static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
@@ -55529,7 +55610,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__freeze_inputs(out, &agent->queues.injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
     phi__run_freeze(out, agent, scratch);
-    phi__put_off_freeze(out, agent, scratch);
+    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
     status = phi__snap_thread(out, agent, scratch);
     phi__buf_char(out, '}');
     return status;
@@ -55587,6 +55668,17 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
     return status;
 }
 
+static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
+                                          phi__point point) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = point;
+    moment.agent = agent;
+    moment.json = root;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
 static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
                                  char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
@@ -55611,7 +55703,8 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
         agent->line.last_active_us = phi__io_now_us(agent->rt->io);
         status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
-    return status == PHI_OK ? phi__put_off_thaw(agent, phi_json_get(root, "put_off")) : status;
+    return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
+                            : status;
 }
 
 /* The desc with the snapshot's own identity. */

@@ -1,6 +1,7 @@
 /* agent.c - prompting agents, ending their runs, and changing them. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
+#include "features/put_off_in.h"
 #include "text/json_in.h"
 
 /* ---- beginning a run ---- */
@@ -242,7 +243,7 @@ PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrit
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && agent->put_off != NULL;
+    return agent != NULL && phi__put_off_waits(agent);
 }
 
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,

@@ -41,7 +41,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
-    phi__put_off_forget(agent);
+    phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
     phi__compactor_forget(agent);
     phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
     phi__inputs_free(agent, &agent->queues.steering);

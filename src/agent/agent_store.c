@@ -110,7 +110,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
     status = phi__journal_open(agent->thread, &agent->store, id, &torn, words, sizeof words);
     if (status == PHI_OK && !phi__kept_go_on(agent, false, desc->session_id != NULL))
         status = PHI_NO_MEMORY;
-    if (status == PHI_OK) status = phi__put_off_recover(agent);
+    if (status == PHI_OK) status = phi__feature_opened(agent);
     if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
     phi__kept_tell_torn(agent, torn);
     return PHI_OK;
@@ -156,7 +156,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
     if (!gone) phi__kept_tell_torn(agent, torn);
-    if (!gone) (void)phi__put_off_recover(agent); /* without memory for it: the next time */
+    if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
 

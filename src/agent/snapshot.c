@@ -57,6 +57,17 @@ static phi_status phi__snap_thread(phi__buf *out, const phi__agent *agent, phi_a
     return PHI_OK;
 }
 
+static void phi__snap_features(phi__buf *out, const phi__agent *agent, phi_arena *scratch,
+                               phi__point point) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = point;
+    moment.agent = (phi__agent *)(uintptr_t)agent; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
 static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     phi_status status;
     phi__buf_char(out, '{');
@@ -78,7 +89,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__freeze_inputs(out, &agent->queues.injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
     phi__run_freeze(out, agent, scratch);
-    phi__put_off_freeze(out, agent, scratch);
+    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
     status = phi__snap_thread(out, agent, scratch);
     phi__buf_char(out, '}');
     return status;
@@ -136,6 +147,17 @@ static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root)
     return status;
 }
 
+static phi_status phi__snap_read_features(phi__agent *agent, const phi_json *root,
+                                          phi__point point) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = point;
+    moment.agent = agent;
+    moment.json = root;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
 static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_restore_run how,
                                  char *words, size_t words_size) {
     const phi_json *run = phi_json_get(root, "run");
@@ -160,7 +182,8 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
         agent->line.last_active_us = phi__io_now_us(agent->rt->io);
         status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
-    return status == PHI_OK ? phi__put_off_thaw(agent, phi_json_get(root, "put_off")) : status;
+    return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
+                            : status;
 }
 
 /* The desc with the snapshot's own identity. */

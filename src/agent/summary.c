@@ -6,6 +6,7 @@
 
 #include "agent/agent_in.h"
 #include "base/utf8_in.h"
+#include "features/put_off_in.h"
 #include "history/compact_in.h"
 
 enum {

@@ -33,7 +33,8 @@
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
-    PHI__TABLE_WISHES(X)
+    PHI__TABLE_WISHES(X) \
+    X(put_off)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);

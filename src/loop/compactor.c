@@ -2,6 +2,7 @@
 #include "loop/compactor.h"
 
 #include "loop/loop_in.h"
+#include "loop/weigh_in.h"
 #include "history/compact_in.h"
 
 typedef struct phi__compactor_job {
@@ -64,12 +65,6 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
 
 /* ---- what came of it ---- */
 
-/* Items and spans both ascend; spans that do not are refused later. */
-static bool phi__compactor_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {
-    while (*span < rewrite->span_count && rewrite->spans[*span].to < item->from) ++*span;
-    return *span < rewrite->span_count && item->from >= rewrite->spans[*span].from;
-}
-
 /* What can be copied; all else is looked at when it is appended. */
 static bool phi__compactor_whole(const phi_rewrite *made) {
     size_t i, j;
@@ -82,34 +77,6 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
     return true;
 }
 
-/* What it would come to, and of how many runs something goes. */
-static void phi__compactor_weigh(const phi__agent *agent, phi__compacted *plan) {
-    const phi_token_counter *counter = phi__agent_counter(agent);
-    const phi__fold *fold = &agent->thread->fold;
-    const phi_rewrite *r = &plan->rewrite;
-    const phi_message *last = NULL;
-    size_t i, j, span = 0;
-    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
-    for (i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
-        plan->tokens_after -= phi_tokens_of_message(counter, item->message);
-        if (last == NULL || !phi_str_equal(last->loop_id, item->message->loop_id)) plan->runs++;
-        last = item->message;
-    }
-    for (i = 0; i < r->span_count; i++)
-        for (j = 0; j < r->spans[i].message_count; j++)
-            plan->tokens_after += phi_tokens_of_message(counter, &r->spans[i].messages[j]);
-}
-
-PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite) {
-    phi__compacted plan;
-    memset(&plan, 0, sizeof plan);
-    plan.rewrite = *rewrite;
-    phi__compactor_weigh(agent, &plan);
-    return plan.tokens_after < plan.tokens_before;
-}
-
 /* Whether a model would see any message of what it comes to. */
 static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
     size_t i, j, span = 0;
@@ -119,8 +86,7 @@ static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (item->message->role == PHI_ROLE_EXTENSION) continue;
-        if (!phi__compactor_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0)
-            return true;
+        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) return true;
     }
     return false;
 }
@@ -163,7 +129,7 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
         return PHI_NO_MEMORY;
     phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
-    phi__compactor_weigh(run->agent, plan);
+    phi__weigh_rewrite(run->agent, plan);
     if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
         return phi__compactor_refuse(run->agent);
     if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;

@@ -101,6 +101,12 @@ PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bo
     (void)phi__feature_go(&moment, 0);
 }
 
+PHI__FN phi_status phi__feature_opened(phi__agent *agent) {
+    phi__moment moment = phi__feature_moment(agent, NULL, PHI__POINT_LOG_OPENED);
+    (void)phi__feature_go(&moment, 0);
+    return moment.status;
+}
+
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait) {
     phi__moment moment = phi__feature_moment(run->agent, run, PHI__POINT_HELD);
     moment.wait = wait;

@@ -121,6 +121,8 @@ PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
    shortened: for want of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
+/* It was read from a store just now. PHI_OK, or what a feature says. */
+PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);

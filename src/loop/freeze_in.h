@@ -5,27 +5,6 @@
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
-/* A rewrite that waits for the end of the run, as a member of the agent's object; and back, where
-   the run is there already. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node);
-
-/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
-   PHI_NO_MEMORY; what else `take` says, the host has been told. */
-PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                              phi_arena *scratch);
-PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
-                                    phi_status (*take)(phi__agent *agent,
-                                                       const phi_rewrite *rewrite, bool must_gain));
-/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
-PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
-   waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
-/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
-PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
-
 #ifndef PHI_NO_SNAPSHOT
 
 /* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. */

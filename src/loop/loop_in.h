@@ -222,20 +222,6 @@ PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped ev
 PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
-/* compactor.c: whether less would be in view afterwards, by estimate. */
-PHI__FN bool phi__compactor_gains(const phi__agent *agent, const phi_rewrite *rewrite);
-/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
-   in view. */
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain);
-PHI__FN void phi__put_off_due(phi__agent *agent); /* the run has ended: what waits is done */
-PHI__FN void phi__put_off_forget(phi__agent *agent);
-PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
-PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-/* Of an idle agent whose thread was read from its store just now: what waited when another process
-   ended is done, and told of. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__put_off_recover(phi__agent *agent);
-
 /* bare.c */
 PHI__FN void phi__bare_make(phi__agent *agent); /* it exists for one run, over a lent thread */
 PHI__FN bool phi__bare_is(const phi__agent *agent);

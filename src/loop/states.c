@@ -66,7 +66,7 @@ static void phi__states_advance(phi__run *run) {
             const phi_failure *failure = run->failure;
             bool stopping = run->end.stopping;
             phi__forget_ran(agent, status);
-            phi__put_off_due(run->agent); /* asked for by the last hook */
+            (void)phi__feature_run(run, PHI__POINT_RUN_OVER);
             phi__run_destroy(run);
             if (agent->tree.hidden_fn != NULL)
                 agent->tree.hidden_fn(agent, status, failure, stopping);

@@ -395,7 +395,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
-    phi__put_off_due(agent);
+    (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     phi__stored_updated(run);
     (void)phi__emit_surely(agent, &event);
     return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;

@@ -2,7 +2,11 @@
 
    One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
    noted in the log (put_off_note.c). */
-#include "loop/freeze_in.h"
+#include "features/put_off_in.h"
+
+#include "loop/weigh_in.h"
+#include "loop/loop_in.h"
+#include "text/json_in.h"
 
 #include <stdio.h>
 
@@ -12,9 +16,19 @@ typedef struct phi__put_off {
     bool must_gain; /* it is a summary */
 } phi__put_off;
 
-PHI__FN void phi__put_off_forget(phi__agent *agent) {
-    phi__put_off *slot = agent->put_off;
-    agent->put_off = NULL;
+/* Of an agent. */
+typedef struct phi__put_offs {
+    phi__put_off *waits; /* for the end of the run; or NULL */
+} phi__put_offs;
+
+static phi__put_offs *phi__put_off_of(const phi__agent *agent) {
+    return (phi__put_offs *)phi__feature_agent_state(agent, phi__put_off_feature);
+}
+
+static void phi__put_off_forget(phi__agent *agent) {
+    phi__put_offs *all = phi__put_off_of(agent);
+    phi__put_off *slot = all->waits;
+    all->waits = NULL;
     if (slot == NULL) return;
     phi_arena_free(&slot->arena);
     phi__free(&agent->memory, slot, sizeof *slot);
@@ -49,7 +63,7 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite,
     char words[200];
     bool duplicate = false;
     phi_status status;
-    if (must_gain && !phi__compactor_gains(agent, rewrite))
+    if (must_gain && !phi__weigh_gains(agent, rewrite))
         return phi__put_off_over(agent, rewrite, PHI_REFUSED,
                                  "the summary is no shorter than what it would replace");
     status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
@@ -59,8 +73,9 @@ static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite,
     return phi__put_off_over(agent, rewrite, status, words);
 }
 
-PHI__FN void phi__put_off_due(phi__agent *agent) {
-    phi__put_off *slot = agent->put_off;
+/* The run has ended: what waits is done. */
+static void phi__put_off_due(phi__agent *agent) {
+    phi__put_off *slot = phi__put_off_of(agent)->waits;
     if (slot == NULL) return;
     if (phi__put_off_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
         (void)phi__put_off_note_over(agent);
@@ -84,8 +99,8 @@ static bool phi__put_off_name(const phi__agent *agent, phi__put_off *slot) {
 /* In the place of what waits, if anything does: that is told of where there is memory for it. */
 static bool phi__put_off_enter(phi__agent *agent, phi__put_off *slot) {
     if (phi__put_off_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
-    if (agent->put_off != NULL)
-        (void)phi__put_off_tell(agent, &agent->put_off->rewrite, PHI_CANCELLED,
+    if (phi__put_off_of(agent)->waits != NULL)
+        (void)phi__put_off_tell(agent, &phi__put_off_of(agent)->waits->rewrite, PHI_CANCELLED,
                                 PHI__LIT("a newer rewrite took its place"));
     return true;
 }
@@ -107,12 +122,12 @@ static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrit
         return PHI_NO_MEMORY;
     }
     phi__put_off_forget(agent);
-    agent->put_off = slot;
+    phi__put_off_of(agent)->waits = slot;
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite,
-                                     bool must_gain) {
+/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
+static phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
     phi_status status;
     if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
     status = phi__put_off_do(agent, rewrite, must_gain);
@@ -133,20 +148,22 @@ PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *re
 
 /* ---- in a snapshot ---- */
 
-PHI__FN void phi__put_off_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    if (agent->put_off == NULL) return;
+static void phi__put_off_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    if (phi__put_off_of(agent)->waits == NULL) return;
     phi__json_put_key(out, PHI__LIT("put_off"));
-    phi__put_off_put(out, &agent->put_off->rewrite, agent->put_off->must_gain, scratch);
+    phi__put_off_put(out, &phi__put_off_of(agent)->waits->rewrite,
+                     phi__put_off_of(agent)->waits->must_gain, scratch);
 }
 
 /* Where no run goes on any more it is done, and told of. */
-PHI__FN phi_status phi__put_off_thaw(phi__agent *agent, const phi_json *node) {
+static phi_status phi__put_off_load(phi__agent *agent, const phi_json *node) {
     return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
 }
 
 /* ---- of another process ---- */
 
-PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
+/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
+static phi_status phi__put_off_recover(phi__agent *agent) {
     const phi__note *note = phi__put_off_noted(agent->thread);
     phi_json *root = NULL;
     phi_arena scratch;
@@ -164,13 +181,18 @@ PHI__FN phi_status phi__put_off_recover(phi__agent *agent) {
 
 /* ---- looking at it ---- */
 
+PHI__FN bool phi__put_off_waits(const phi__agent *agent) {
+    return phi__put_off_of(agent)->waits != NULL;
+}
+
 PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
-    if (agent->put_off == NULL) return PHI_NOT_FOUND;
-    return phi__rewrite_copy(arena, &agent->put_off->rewrite, out) ? PHI_OK : PHI_NO_MEMORY;
+    if (phi__put_off_of(agent)->waits == NULL) return PHI_NOT_FOUND;
+    return phi__rewrite_copy(arena, &phi__put_off_of(agent)->waits->rewrite, out) ? PHI_OK
+                                                                                  : PHI_NO_MEMORY;
 }
 
 PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
-    phi__put_off *slot = agent->put_off;
+    phi__put_off *slot = phi__put_off_of(agent)->waits;
     if (slot == NULL) return PHI_NOT_FOUND;
     if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
         return PHI_NOT_FOUND;
@@ -178,4 +200,30 @@ PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
     (void)phi__put_off_tell(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
     phi__put_off_forget(agent);
     return PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__put_off_at(phi__moment *moment) {
+    phi__agent *agent = moment->agent;
+    switch (moment->point) {
+    case PHI__POINT_RUN_ENDS:
+    case PHI__POINT_RUN_OVER: phi__put_off_due(agent); break; /* asked for by the last hook */
+    case PHI__POINT_AGENT_FREED: phi__put_off_forget(agent); break;
+    case PHI__POINT_AGENT_SAVE_LATE: phi__put_off_save(moment->out, agent, moment->scratch); break;
+    case PHI__POINT_AGENT_LOAD_LATE:
+        moment->status = phi__put_off_load(agent, phi_json_get(moment->json, "put_off"));
+        break;
+    case PHI__POINT_LOG_OPENED: moment->status = phi__put_off_recover(agent); break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__put_off_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
+                                             PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
+                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
+                                         0, sizeof(phi__put_offs), phi__put_off_at};
+    return &feature;
 }

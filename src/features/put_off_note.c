@@ -3,8 +3,10 @@
    A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
    null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
    these notes, too: a log does not depend on where it is kept. */
-#include "loop/freeze_in.h"
+#include "features/put_off_in.h"
 
+#include "loop/loop_in.h"
+#include "text/json_in.h"
 #include "persist/entry_in.h"
 
 /* ---- as JSON ---- */
