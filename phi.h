@@ -39520,11 +39520,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa2d143e5
+#if PHI__IMP_LOOP != 0x102f4d3f
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa2d143e5
+#define PHI__IMP_LOOP 0x102f4d3f
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -39593,8 +39593,6 @@ typedef enum phi__state {
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
     PHI__RUN_HELD, /* by a feature, until it says where the run goes on */
-    PHI__RUN_COMPACT,
-    PHI__RUN_COMPACTED,
     PHI__RUN_TOOLS,
     PHI__RUN_FAILED, /* the on_error hook */
     PHI__RUN_TURN_END,
@@ -39728,44 +39726,6 @@ PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
 #endif
 
-/* ---- src/loop/compaction_in.h ---- */
-
-/* compaction_in.h - making smaller what a model sees: the states COMPACT and COMPACTED, and what
-   leads to them. */
-#ifndef PHI_LOOP_COMPACTION_IN_H
-#define PHI_LOOP_COMPACTION_IN_H
-
-
-struct phi__compacted;
-
-typedef struct phi__compactions {
-    uint32_t count, idle; /* of this turn; those that gained nothing */
-    /* What made the last one, in the thread; NULL: the view's size did. */
-    const phi_failure *overflow;
-    struct phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
-    struct phi_compaction *told; /* the one that is under way, in the thread */
-} phi__compactions;
-
-PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait);
-/* Where a turn that has begun goes on: COMPACT where its view nears the window, else TRANSFORM. And
-   where a run of phi_compact does. */
-PHI__FN phi__state phi__run_fit(phi__run *run);
-PHI__FN phi__state phi__run_shrink(phi__run *run);
-/* Whether a compaction now would do anything. PHI_NO_MEMORY. */
-PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
-/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
-   or as many as the agent's are to have. *did: something was gained. */
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did);
-/* What the last one left says nothing about what is shown now. */
-PHI__FN void phi__compaction_forget(phi__agent *agent);
-PHI__FN void phi__compaction_clear(phi__run *run); /* a turn begins */
-/* What was asked does not fit, a provider says. failure: in the thread; then COMPACT follows. */
-PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure);
-PHI__FN bool phi__compaction_overflowed(const phi__run *run);
-
-#endif
-
 /* ---- src/loop/context_in.h ---- */
 
 /* context_in.h - what the model will see: the host's changes to the list, and its translation. */
@@ -39818,7 +39778,7 @@ typedef struct phi__run_order {
     size_t prompt_count;
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
-    bool compact_only;
+    bool no_turns;
     /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
     bool goes_on;
     /* of this run alone; copied; NULL or 0: the agent's */
@@ -40651,7 +40611,7 @@ struct phi__run {
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
-    bool compact_only;     /* of phi_compact: no turn follows */
+    bool no_turns;         /* of phi_compact: no turn follows */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
@@ -40665,7 +40625,6 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     phi__listed listed;
     phi__shown shown;
-    phi__compactions compacting;
     phi__hosted hosted;
     phi__attempt attempt;
     const phi_message *reply; /* the answer in the thread */
@@ -40754,11 +40713,6 @@ typedef struct phi__bare {
     phi__agent *next, *prev; /* of those in rt->bare_over */
 } phi__bare;
 
-typedef struct phi__compacted_by {
-    struct phi__compactor_job *job; /* compactor.c: what it is at; or NULL */
-    uint64_t tokens;                /* what the last compaction left, by estimate; 0: none */
-} phi__compacted_by;
-
 /* run_: of the last run, or the one that goes on. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
@@ -40804,7 +40758,6 @@ struct phi__agent {
     const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
     phi__response *responses;   /* the newest */
     phi__bare bare;
-    phi__compacted_by compacted;
     struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;    /* shown.c: what the host was warned of last */
     phi__agent_spent spent;
@@ -41082,13 +41035,6 @@ PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
-
-/* compactor.c: the host's own compactions. PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work;
-   PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may
-   begin, to come to `target` tokens. */
-PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due, struct phi__compacted **plan);
-PHI__FN void phi__compactor_forget(phi__agent *agent); /* what is at work is not wanted any more */
 
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
@@ -41718,11 +41664,21 @@ static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) 
     return PHI__RUN_BACKOFF;
 }
 
+/* A feature has a way out: what the run goes to next. ON: none has. */
 static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
-    bool told = phi__attempt_retract(run);
-    phi__compaction_overflow(run, failure);
+    phi__moment moment;
+    phi__state outcome;
+    bool told;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_OVERFLOW;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.failure = failure;
+    outcome = phi__feature_take(&moment);
+    if (outcome == PHI__RUN_ON) return outcome;
+    told = phi__attempt_retract(run);
     phi__attempt_abandon(run);
-    return told ? PHI__RUN_COMPACT : PHI__RUN_LOST;
+    return told ? outcome : PHI__RUN_LOST;
 }
 
 /* Another key, once a turn. */
@@ -41770,10 +41726,12 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
 
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
+    phi__state next = PHI__RUN_ON;
     if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
-        return phi__attempt_overflow(run, failure);
+        next = phi__attempt_overflow(run, failure);
+    if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
         phi__attempt_wanted(run))
@@ -42535,456 +42493,6 @@ PHI__FN void phi__charge_clear(phi__run *run) {
 }
 
 PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }
-
-/* ---- src/loop/compaction.c ---- */
-
-/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
-   and when the host asks for it.
-
-   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
-   has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
-   they are appended while it goes on. */
-
-enum {
-    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
-    PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
-    PHI__COMPACTIONS_WORTH =
-        4 /* of an overflow: a plan is enough when it takes one part of so many */
-};
-
-PHI__FN void phi__compaction_clear(phi__run *run) {
-    run->compacting.count = run->compacting.idle = 0;
-}
-
-PHI__FN void phi__compaction_forget(phi__agent *agent) { agent->compacted.tokens = 0; }
-
-PHI__FN void phi__compaction_overflow(phi__run *run, const phi_failure *failure) {
-    run->compacting.overflow = failure;
-}
-
-PHI__FN bool phi__compaction_overflowed(const phi__run *run) {
-    return run->compacting.overflow != NULL;
-}
-
-/* ---- planning ---- */
-
-/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
-static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
-    phi_compaction_config config = agent->desc.compaction;
-    if (config.max_context_tokens == 0)
-        config.max_context_tokens = agent->desc.model.context_window;
-    if (config.system_prompt_tokens == 0 && run != NULL)
-        config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
-    return phi__compact_config(&config);
-}
-
-static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compaction_config *config,
-                                       phi_arena *arena, phi__compacted *out) {
-    const phi_view_item *items = NULL;
-    size_t count = 0;
-    phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
-    return status == PHI_OK
-               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
-               : status;
-}
-
-/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
-   none where nothing would be gained. */
-static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
-                                       uint64_t target) {
-    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
-    phi_status status = PHI_OK;
-    if (plan == NULL) return PHI_NO_MEMORY;
-    for (;;) {
-        status = phi__compaction_plan(run->agent, &config, &run->arena, plan);
-        if (status != PHI_OK || plan->tokens_after <= target || config.keep_recent_turns <= 1)
-            break;
-        config.keep_recent_turns /= 2;
-    }
-    run->compacting.plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
-    return status;
-}
-
-PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
-    phi_compaction_config config = phi__compaction_config(agent, NULL);
-    phi__compacted plan;
-    phi_arena scratch;
-    phi_status status;
-    phi_arena_init(&scratch, (phi_memory *)(uintptr_t)&agent->memory, 0);
-    status = phi__compaction_plan(agent, &config, &scratch, &plan);
-    *gains = status == PHI_OK && plan.rewrite.span_count > 0;
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI__FN phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
-    phi_compaction_config config = phi__compaction_config(agent, NULL);
-    phi__compacted plan;
-    phi_arena scratch;
-    phi_status status;
-    if (config.max_summary_tokens > summary_tokens) config.max_summary_tokens = summary_tokens;
-    phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi__compaction_plan(agent, &config, &scratch, &plan);
-    *did = status == PHI_OK && plan.rewrite.span_count > 0;
-    if (*did)
-        status =
-            phi__thread_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
-    *did = *did && status == PHI_OK;
-    phi_arena_free(&scratch);
-    return status;
-}
-
-/* ---- when ---- */
-
-/* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
-static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
-    double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = phi__agent_tokens(agent);
-    if (tokens < agent->compacted.tokens) agent->compacted.tokens = 0; /* another history */
-    return agent->compacted.tokens != 0 && (double)(tokens - agent->compacted.tokens) < step;
-}
-
-/* Our own plan, where the host has none. */
-static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target) {
-    phi__agent *agent = run->agent;
-    if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
-    if (run->compacting.plan != NULL) return PHI__RUN_COMPACT;
-    agent->compacted.tokens = phi__agent_tokens(agent);
-    phi__run_rewind(run);
-    return PHI__RUN_TRANSFORM;
-}
-
-PHI__FN phi__state phi__run_fit(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi_compaction_config config = phi__compaction_config(agent, run), full = config;
-    uint64_t most = phi__compact_threshold(&config), target, now;
-    bool due;
-    full.budget_threshold_pct = 0; /* no headroom at all */
-    run->compacting.plan = NULL;
-    run->compacting.overflow = NULL;
-    due = !phi__compaction_futile(agent, &config);
-    if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_TRANSFORM;
-    now = phi__run_context_tokens(run);
-    due = due && now > most;
-    if (!due && agent->compacted.job == NULL) return PHI__RUN_TRANSFORM;
-    /* what the provider counts may be more or less than the estimate that a plan goes by */
-    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
-    switch (phi__compactor_ask(run, &config, target, due, &run->compacting.plan)) {
-    case PHI_OK: return PHI__RUN_COMPACT;
-    case PHI_STALE: return PHI__RUN_OVER;
-    case PHI_NO_MEMORY: return PHI__RUN_LOST;
-    case PHI_BUSY:
-        if (now <= phi__compact_threshold(&full)) return PHI__RUN_TRANSFORM;
-        break;
-    default: break;
-    }
-    return due ? phi__compaction_fit(run, &config, target) : PHI__RUN_TRANSFORM;
-}
-
-PHI__FN phi__state phi__run_shrink(phi__run *run) {
-    phi_compaction_config config = phi__compaction_config(run->agent, run);
-    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
-    return run->compacting.plan != NULL ? PHI__RUN_COMPACT : PHI__RUN_CLOSE;
-}
-
-/* ---- what follows it ---- */
-
-static phi__state phi__compaction_next(const phi__run *run) {
-    return run->compact_only ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
-}
-
-/* The host says no, or there have been enough. */
-static phi__state phi__compaction_refused(phi__run *run) {
-    run->compacting.plan = NULL;
-    if (run->compacting.overflow == NULL) return phi__compaction_next(run);
-    return phi__attempt_refuse(run, run->compacting.overflow);
-}
-
-static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.compaction = run->compacting.told;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-/* What is known before: also what the hook is told. */
-static bool phi__compaction_measure(phi__run *run) {
-    phi_thread *thread = run->agent->thread;
-    if (run->compacting.told == NULL)
-        run->compacting.told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread),
-                                                                 sizeof *run->compacting.told);
-    if (run->compacting.told == NULL) return false;
-    run->compacting.told->estimated_tokens = run->compacting.told->tokens_before =
-        phi__agent_tokens(run->agent);
-    run->compacting.told->message_count = run->compacting.told->messages_before =
-        thread->fold.count;
-    return true;
-}
-
-/* ---- doing it ---- */
-
-/* Half of it goes, or, where that took nothing away, all that may go. */
-static bool phi__compaction_cut(phi__run *run, uint64_t before) {
-    phi_thread *thread = run->agent->thread;
-    uint64_t target = run->compacting.idle == 0 ? before / 2 : 0;
-    size_t removed = 0;
-    bool planned = phi__agent_tokens(run->agent) < before;
-    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
-                              run->turn.index, &removed))
-        return false;
-    if (removed == 0 && !planned) run->compacting.idle++;
-    return true;
-}
-
-/* The host's plan may not be valid, or not any more: then ours is made. */
-static phi_status phi__compaction_rewrite(phi__run *run) {
-    phi_thread *thread = run->agent->thread;
-    phi_status status = phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
-                                            run->turn.index, NULL, NULL, 0);
-    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
-    status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
-    if (status != PHI_OK || run->compacting.plan == NULL) return status;
-    return phi__thread_rewrite(thread, &run->compacting.plan->rewrite, run->loop_id,
-                               run->turn.index, NULL, NULL, 0);
-}
-
-static bool phi__compaction_apply(phi__run *run) {
-    phi_status status;
-    if (run->compacting.plan == NULL) return true;
-    status = phi__compaction_rewrite(run);
-    PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
-    if (status == PHI_OK && run->compacting.plan != NULL)
-        run->compacting.told->loops_compacted = run->compacting.plan->runs;
-    run->compacting.plan = NULL;
-    return status == PHI_OK;
-}
-
-static bool phi__compaction_shrink(phi__run *run) {
-    uint64_t before = phi__agent_tokens(run->agent), now;
-    if (!phi__compaction_apply(run)) return false;
-    now = phi__agent_tokens(run->agent);
-    if (run->compacting.overflow == NULL ||
-        (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
-        return true;
-    return phi__compaction_cut(run, before);
-}
-
-static phi__state phi__compaction_do(phi__run *run) {
-    phi__agent *agent = run->agent;
-    phi_compaction *c = run->compacting.told;
-    phi__compactor_forget(agent); /* what it is at would not fit any more */
-    if (run->compacting.overflow != NULL && !agent->desc.compaction.disable &&
-        run->compacting.idle == 0 &&
-        phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
-        return PHI__RUN_LOST;
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
-        return PHI__RUN_LOST;
-    c->messages_after = agent->thread->fold.count;
-    c->tokens_after = agent->compacted.tokens = phi__agent_tokens(agent);
-    run->compacting.count++;
-    phi__shown_clear(run);
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
-    return PHI__RUN_COMPACTED;
-}
-
-/* ---- states ---- */
-
-PHI__FN phi__state phi__run_compact(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
-    phi__hooked hooked;
-    if (run->end.cancelled) {
-        phi__decision_drop(&run->decision);
-        return PHI__RUN_TURN_END;
-    }
-    if (run->compacting.count >= PHI__COMPACTIONS_MOST ||
-        run->compacting.idle >= PHI__COMPACTIONS_IDLE_MOST)
-        return phi__compaction_refused(run);
-    if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
-    hook.compaction = run->compacting.told;
-    hooked = phi__hook_run(run, &hook);
-    if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
-    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
-    return phi__run_hooked(run, hooked, PHI__RUN_COMPACT, PHI__RUN_COMPACT, PHI__RUN_TURN_END,
-                           wait);
-}
-
-PHI__FN phi__state phi__run_compacted(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = run->compacting.told->tokens_after < run->compacting.told->tokens_before;
-    phi__state next =
-        gained || run->compacting.overflow == NULL ? phi__compaction_next(run) : PHI__RUN_COMPACT;
-    hook.compaction = run->compacting.told;
-    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_COMPACTED, next, next, wait);
-    if (next == PHI__RUN_COMPACTED || next == PHI__RUN_OVER) return next;
-    run->compacting.told = NULL; /* its events may still be read */
-    phi__context_clear(run);
-    if (next == PHI__RUN_TRANSFORM) {
-        run->compacting.idle = 0;
-        phi__run_rewind(run);
-    }
-    return next;
-}
-
-/* ---- src/loop/compactor.c ---- */
-
-/* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
-
-
-typedef struct phi__compactor_job {
-    phi_arena arena; /* of what the host was given */
-    phi_compaction_request request;
-    void *job;
-    bool started;
-    uint64_t base_seq;
-    uint32_t lane;
-} phi__compactor_job;
-
-PHI__FN void phi__compactor_forget(phi__agent *agent) {
-    phi__compactor_job *job = agent->compacted.job;
-    if (job == NULL) return;
-    agent->compacted.job = NULL;
-    if (job->started) agent->desc.compactor.end(agent->desc.compactor.user_data, job->job);
-    phi_arena_free(&job->arena);
-    phi__free(&agent->memory, job, sizeof *job);
-}
-
-/* ---- asking ---- */
-
-static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
-    const phi_view_item *items = NULL;
-    phi_view_item *copies;
-    size_t count = 0, i;
-    if (phi_thread_view(agent->thread, NULL, UINT64_MAX, &job->arena, &items, &count) != PHI_OK)
-        return false;
-    copies =
-        (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
-    for (i = 0; copies != NULL && i < count; i++) {
-        copies[i] = items[i];
-        copies[i].message = phi_message_copy(items[i].message, &job->arena);
-        if (copies[i].message == NULL) return false;
-    }
-    job->request.items = copies;
-    job->request.item_count = count;
-    return copies != NULL;
-}
-
-/* False: the host does not want to. */
-static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config *config,
-                                 uint64_t target) {
-    phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
-    if (job == NULL) return false;
-    phi_arena_init(&job->arena, &agent->memory, 0);
-    job->request.agent = phi__agent_handle(agent);
-    job->request.config = *config;
-    job->request.target_tokens = target;
-    job->lane = agent->thread->lanes.active;
-    job->base_seq = agent->thread->log.count - 1;
-    agent->compacted.job = job;
-    if (phi__compactor_view(agent, job))
-        job->started = agent->desc.compactor.start(agent->desc.compactor.user_data, &job->request,
-                                                   &job->job) == PHI_OK;
-    if (job->started) return true;
-    phi__compactor_forget(agent);
-    return false;
-}
-
-/* ---- what came of it ---- */
-
-/* What can be copied; all else is looked at when it is appended. */
-static bool phi__compactor_whole(const phi_rewrite *made) {
-    size_t i, j;
-    for (i = 0; i < made->span_count; i++) {
-        const phi_span *span = &made->spans[i];
-        if (span->message_count > 0 && span->messages == NULL) return false;
-        for (j = 0; j < span->message_count; j++)
-            if (span->messages[j].content == NULL) return false;
-    }
-    return true;
-}
-
-/* Whether a model would see any message of what it comes to. */
-static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
-    size_t i, j, span = 0;
-    for (i = 0; i < r->span_count; i++)
-        for (j = 0; j < r->spans[i].message_count; j++)
-            if (r->spans[i].messages[j].role != PHI_ROLE_EXTENSION) return true;
-    for (i = 0; i < fold->count; i++) {
-        const phi__item *item = &fold->items[i];
-        if (item->message->role == PHI_ROLE_EXTENSION) continue;
-        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) return true;
-    }
-    return false;
-}
-
-static phi_status phi__compactor_refuse(phi__agent *agent) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_WARNING;
-    event.text = PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
-    return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
-}
-
-/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
-static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
-    size_t i, j, at = 0;
-    for (i = 0; i < rewrite->span_count; i++) {
-        const phi_span *span = &rewrite->spans[i];
-        while (at < fold->count && fold->items[at].from < span->from) at++;
-        for (j = 0; at < fold->count && j < span->message_count; j++) {
-            phi_message *message = (phi_message *)(uintptr_t)&span->messages[j];
-            message->loop_id = fold->items[at].message->loop_id;
-            message->turn_index = fold->items[at].message->turn_index;
-        }
-    }
-}
-
-static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
-                                      const phi_rewrite *made, struct phi__compacted **out) {
-    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
-    phi_rewrite rewrite;
-    memset(&rewrite, 0, sizeof rewrite);
-    rewrite.reason = PHI_REWRITE_COMPACTION;
-    rewrite.has_base = true;
-    rewrite.base_seq = job->base_seq;
-    rewrite.spans = made->spans;
-    rewrite.span_count = made->spans != NULL ? made->span_count : 0;
-    rewrite.meta = made->meta;
-    rewrite.written = made->written;
-    if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
-    if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
-        return PHI_NO_MEMORY;
-    phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
-    phi__weigh_rewrite(run->agent, plan);
-    if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
-        return phi__compactor_refuse(run->agent);
-    if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
-    *out = plan;
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due, struct phi__compacted **plan) {
-    phi__agent *agent = run->agent;
-    phi_rewrite made;
-    phi_status status;
-    if (agent->compacted.job == NULL && (!due || agent->desc.compactor.start == NULL ||
-                                         !phi__compactor_begin(agent, config, target)))
-        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
-    if (agent->slot == NULL) return PHI_STALE;
-    memset(&made, 0, sizeof made);
-    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, agent->compacted.job->job,
-                                        &made);
-    if (agent->slot == NULL) return PHI_STALE;
-    if (status == PHI_BUSY) return PHI_BUSY;
-    if (status == PHI_OK && agent->compacted.job->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, agent->compacted.job, &made, plan);
-    else
-        status = PHI_NOT_FOUND;
-    phi__compactor_forget(agent);
-    return agent->slot != NULL ? status : PHI_STALE;
-}
 
 /* ---- src/loop/context.c ---- */
 
@@ -44326,7 +43834,6 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     thread->loops.keeps_none = before.loops.keeps_none;
     phi__forget_responses(agent);
     phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
-    agent->compacted.tokens = 0;
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -44370,12 +43877,16 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 }
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
-    bool did = false;
-    if (agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
-        phi__rebase_bytes(&agent->thread->fold, NULL) > target)
-        (void)phi__compaction_now(agent, target / PHI__FORGET_SUMMARY,
-                                  &did); /* without memory for it the oldest turns go */
-    return did;
+    phi__moment moment;
+    if (agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT ||
+        phi__rebase_bytes(&agent->thread->fold, NULL) <= target)
+        return false;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SHRINK;
+    moment.agent = agent;
+    moment.tokens = target / PHI__FORGET_SUMMARY;
+    (void)phi__feature_take(&moment); /* without memory for it the oldest turns go */
+    return moment.did;
 }
 
 /* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
@@ -44412,7 +43923,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     run->has_room = true;
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
-        phi__compactor_forget(agent); /* which may call the host */
+        phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
         if (agent->slot == NULL) return true;
         told = phi__forget_do(agent, halves);
         *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
@@ -44475,7 +43986,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
             phi__forget_press(agent);
             continue;
         }
-        phi__compactor_forget(agent);
+        phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
         if (agent->slot != NULL) (void)phi__forget_do(agent, agent->room.runs_short + 1);
     }
 }
@@ -44531,8 +44042,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i) {
     return i < PHI__COUNT(phi__freeze_states) ? phi__freeze_states[i] : NULL;
 }
 
-/* The place in the list of a state's name; 0: the run is over. A compaction that was not done is
-   planned anew: of a turn that has begun, or for the host. */
+/* The place in the list of a state's name; 0: the run is over. What a feature holds
+   is written as the state that the feature names. */
 static size_t phi__freeze_state(const phi__run *run, phi__state state) {
     switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
@@ -44550,8 +44061,6 @@ static size_t phi__freeze_state(const phi__run *run, phi__state state) {
     case PHI__RUN_SEND:
     case PHI__RUN_STREAM:
     case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_COMPACT: return run->compact_only ? 2 : phi__compaction_overflowed(run) ? 8 : 7;
-    case PHI__RUN_COMPACTED: return run->compact_only ? 15 : 8;
     case PHI__RUN_TOOLS: return 9;
     case PHI__RUN_FAILED: return 10;
     case PHI__RUN_TURN_END: return 11;
@@ -44761,7 +44270,7 @@ static const phi__field phi__freeze_flags[] = {
     PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, compact_only, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, no_turns, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.open, "turn_open", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.steered, "steered", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, tools.skipping, "skipping", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -46925,7 +46434,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__refusals_of(agent);
-    run->compact_only = order->compact_only;
+    run->no_turns = order->no_turns;
     run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
                             ? agent->desc.first_turn_trigger
                         : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH
@@ -47994,8 +47503,6 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
-    case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
-    case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
     case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
     case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
     case PHI__RUN_TURN_END: return phi__turn_end(run);
@@ -48770,6 +48277,7 @@ PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__turn_open(phi__run *run) {
     phi_event event;
+    phi__state next;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
@@ -48777,7 +48285,9 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
         run->turn.opened = true;
         if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
-    return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
+    if (!run->no_turns) return PHI__RUN_FILTER;
+    next = phi__feature_run(run, PHI__POINT_ERRAND);
+    return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
 }
 
 /* Ended while a filter makes up its mind: what nobody has passed is not stored. */
@@ -48922,15 +48432,20 @@ static void phi__turn_clear(phi__run *run) {
     run->turn.steered = false;
     phi__attempt_clear(run);
     phi__round_clear(run);
-    phi__compaction_clear(run);
     phi__context_clear(run);
     phi__shown_clear(run);
+}
+
+/* To the model call, unless a feature has something to do before it. */
+static phi__state phi__turn_call(phi__run *run) {
+    phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
+    return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
 PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry;
-    if (run->turn.open) return phi__run_fit(run); /* out of a snapshot: it had begun */
+    if (run->turn.open) return phi__turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
@@ -48943,7 +48458,7 @@ PHI__FN phi__state phi__turn_begin(phi__run *run) {
     run->turn.open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
         return PHI__RUN_LOST;
-    return phi__run_fit(run);
+    return phi__turn_call(run);
 }
 
 PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait) {
@@ -49092,7 +48607,6 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
-    if (entry.keep == PHI_KEEP_NONE) phi__compaction_forget(agent);
     entry.of.failure = run->failure;
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
@@ -49612,11 +49126,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x0e996252
+#if PHI__IMP_FEATURES != 0x524f7f86
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x0e996252
+#define PHI__IMP_FEATURES 0x524f7f86
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49638,6 +49152,42 @@ PHI__FN const phi__feature *phi__caching_feature(void);
 
 
 PHI__FN const phi__feature *phi__capture_feature(void);
+
+#endif
+
+/* ---- src/features/compaction_in.h ---- */
+
+/* compaction_in.h - making smaller what a model sees: before a request that nears the window, after
+   one that did not fit, and when the host asks for it. */
+#ifndef PHI_FEATURES_COMPACTION_IN_H
+#define PHI_FEATURES_COMPACTION_IN_H
+
+
+PHI__FN const phi__feature *phi__compaction_feature(void);
+
+/* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
+
+#endif
+
+/* ---- src/features/compactor_in.h ---- */
+
+/* compactor_in.h - the host's own compactions: its job beside the run. */
+#ifndef PHI_FEATURES_COMPACTOR_IN_H
+#define PHI_FEATURES_COMPACTOR_IN_H
+
+
+struct phi__compacted;
+typedef struct phi__compactor_job phi__compactor_job;
+
+/* PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work; PHI_NOT_FOUND: nothing comes of it;
+   PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens.
+   *job: what the agent's compactor is at; NULL: nothing. */
+PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
+                                      const phi_compaction_config *config, uint64_t target,
+                                      bool due, struct phi__compacted **plan);
+/* What is at work is not wanted any more; it may call the host. */
+PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 
 #endif
 
@@ -50111,6 +49661,566 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
                                              PHI__POINT_RUN_FREED,
                                          sizeof(phi__capture), 0, phi__capture_take};
     return &feature;
+}
+
+#endif
+
+/* ---- src/features/compaction.c ---- */
+
+/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
+   and when the host asks for it.
+
+   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
+   has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
+   they are appended while it goes on. */
+
+#ifndef PHI_NO_COMPACTION
+
+
+enum {
+    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
+    PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
+    PHI__COMPACTIONS_WORTH =
+        4 /* of an overflow: a plan is enough when it takes one part of so many */
+};
+
+/* Of a run. */
+typedef struct phi__compactions {
+    uint8_t count, idle; /* of this turn; those that gained nothing */
+    bool done;           /* it is held for the hook after one */
+    /* What made the last one, in the thread; NULL: the view's size did. */
+    const phi_failure *overflow;
+    phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
+    phi_compaction *told; /* the one that is under way, in the thread */
+} phi__compactions;
+
+/* Of an agent. */
+typedef struct phi__compacted_by {
+    phi__compactor_job *job; /* what the host's compactor is at; or NULL */
+    uint64_t tokens;         /* what the last one left, by estimate; 0: none */
+} phi__compacted_by;
+
+static phi__compactions *phi__compaction_of(const phi__run *run) {
+    return (phi__compactions *)phi__feature_run_state(run, phi__compaction_feature);
+}
+
+static phi__compacted_by *phi__compaction_by(const phi__agent *agent) {
+    return (phi__compacted_by *)phi__feature_agent_state(agent, phi__compaction_feature);
+}
+
+/* The run is held, to be compacted; or, `done`, as it was. */
+static phi__state phi__compaction_hold(phi__run *run, bool done) {
+    phi__compaction_of(run)->done = done;
+    return PHI__RUN_HELD;
+}
+
+/* ---- planning ---- */
+
+/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
+static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
+    phi_compaction_config config = agent->desc.compaction;
+    if (config.max_context_tokens == 0)
+        config.max_context_tokens = agent->desc.model.context_window;
+    if (config.system_prompt_tokens == 0 && run != NULL)
+        config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
+    return phi__compact_config(&config);
+}
+
+static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compaction_config *config,
+                                       phi_arena *arena, phi__compacted *out) {
+    const phi_view_item *items = NULL;
+    size_t count = 0;
+    phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
+    return status == PHI_OK
+               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
+               : status;
+}
+
+/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
+   none where nothing would be gained. */
+static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
+                                       uint64_t target) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+    phi_status status = PHI_OK;
+    if (plan == NULL) return PHI_NO_MEMORY;
+    for (;;) {
+        status = phi__compaction_plan(run->agent, &config, &run->arena, plan);
+        if (status != PHI_OK || plan->tokens_after <= target || config.keep_recent_turns <= 1)
+            break;
+        config.keep_recent_turns /= 2;
+    }
+    phi__compaction_of(run)->plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
+    return status;
+}
+
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, (phi_memory *)(uintptr_t)&agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *gains = status == PHI_OK && plan.rewrite.span_count > 0;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
+   or as many as the agent's are to have. *did: something was gained. */
+static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    if (config.max_summary_tokens > summary_tokens) config.max_summary_tokens = summary_tokens;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *did = status == PHI_OK && plan.rewrite.span_count > 0;
+    if (*did)
+        status =
+            phi__thread_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
+    *did = *did && status == PHI_OK;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- when ---- */
+
+/* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
+static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
+    double step = config->budget_threshold_pct * (double)config->max_context_tokens;
+    uint64_t tokens = phi__agent_tokens(agent);
+    phi__compacted_by *by = phi__compaction_by(agent);
+    if (tokens < by->tokens) by->tokens = 0; /* another history */
+    return by->tokens != 0 && (double)(tokens - by->tokens) < step;
+}
+
+/* Our own plan, where the host has none. */
+static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target) {
+    phi__agent *agent = run->agent;
+    if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
+    if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
+    phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    phi__run_rewind(run);
+    return PHI__RUN_ON;
+}
+
+/* Where a turn that has begun goes on. */
+static phi__state phi__compaction_begun(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi__agent *agent = run->agent;
+    phi_compaction_config config = phi__compaction_config(agent, run), full = config;
+    uint64_t most = phi__compact_threshold(&config), target, now;
+    bool due;
+    full.budget_threshold_pct = 0; /* no headroom at all */
+    c->plan = NULL;
+    c->overflow = NULL;
+    due = !phi__compaction_futile(agent, &config);
+    if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
+    now = phi__run_context_tokens(run);
+    due = due && now > most;
+    if (!due && phi__compaction_by(agent)->job == NULL) return PHI__RUN_ON;
+    /* what the provider counts may be more or less than the estimate that a plan goes by */
+    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
+    switch (
+        phi__compactor_ask(run, &phi__compaction_by(agent)->job, &config, target, due, &c->plan)) {
+    case PHI_OK: return phi__compaction_hold(run, false);
+    case PHI_STALE: return PHI__RUN_OVER;
+    case PHI_NO_MEMORY: return PHI__RUN_LOST;
+    case PHI_BUSY:
+        if (now <= phi__compact_threshold(&full)) return PHI__RUN_ON;
+        break;
+    default: break;
+    }
+    return due ? phi__compaction_fit(run, &config, target) : PHI__RUN_ON;
+}
+
+/* Where a run of phi_compact does. */
+static phi__state phi__compaction_errand(phi__run *run) {
+    phi_compaction_config config = phi__compaction_config(run->agent, run);
+    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
+    return phi__compaction_of(run)->plan != NULL ? phi__compaction_hold(run, false)
+                                                 : PHI__RUN_CLOSE;
+}
+
+/* ---- what follows it ---- */
+
+static phi__state phi__compaction_next(const phi__run *run) {
+    return run->no_turns ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
+}
+
+/* The host says no, or there have been enough. */
+static phi__state phi__compaction_refused(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    c->plan = NULL;
+    if (c->overflow == NULL) return phi__compaction_next(run);
+    return phi__attempt_refuse(run, c->overflow);
+}
+
+static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.compaction = phi__compaction_of(run)->told;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* What is known before: also what the hook is told. */
+static bool phi__compaction_measure(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_thread *thread = run->agent->thread;
+    if (c->told == NULL)
+        c->told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->told);
+    if (c->told == NULL) return false;
+    c->told->estimated_tokens = c->told->tokens_before = phi__agent_tokens(run->agent);
+    c->told->message_count = c->told->messages_before = thread->fold.count;
+    return true;
+}
+
+/* ---- doing it ---- */
+
+/* Half of it goes, or, where that took nothing away, all that may go. */
+static bool phi__compaction_cut(phi__run *run, uint64_t before) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_thread *thread = run->agent->thread;
+    uint64_t target = c->idle == 0 ? before / 2 : 0;
+    size_t removed = 0;
+    bool planned = phi__agent_tokens(run->agent) < before;
+    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
+                              run->turn.index, &removed))
+        return false;
+    if (removed == 0 && !planned) c->idle++;
+    return true;
+}
+
+/* The host's plan may not be valid, or not any more: then ours is made. */
+static phi_status phi__compaction_rewrite(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_thread *thread = run->agent->thread;
+    phi_status status = phi__thread_rewrite(thread, &c->plan->rewrite, run->loop_id,
+                                            run->turn.index, NULL, NULL, 0);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
+    if (status != PHI_OK || c->plan == NULL) return status;
+    return phi__thread_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL,
+                               0);
+}
+
+static bool phi__compaction_apply(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_status status;
+    if (c->plan == NULL) return true;
+    status = phi__compaction_rewrite(run);
+    PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
+    if (status == PHI_OK && c->plan != NULL) c->told->loops_compacted = c->plan->runs;
+    c->plan = NULL;
+    return status == PHI_OK;
+}
+
+static bool phi__compaction_shrink(phi__run *run) {
+    uint64_t before = phi__agent_tokens(run->agent), now;
+    if (!phi__compaction_apply(run)) return false;
+    now = phi__agent_tokens(run->agent);
+    if (phi__compaction_of(run)->overflow == NULL ||
+        (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
+        return true;
+    return phi__compaction_cut(run, before);
+}
+
+static phi__state phi__compaction_do(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi__agent *agent = run->agent;
+    phi_compaction *told = c->told;
+    phi__compactor_forget(
+        agent, &phi__compaction_by(agent)->job); /* what it is at would not fit any more */
+    if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
+        phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
+        return PHI__RUN_LOST;
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
+        return PHI__RUN_LOST;
+    told->messages_after = agent->thread->fold.count;
+    told->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    c->count++;
+    phi__shown_clear(run);
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
+    return phi__compaction_hold(run, true);
+}
+
+/* ---- states ---- */
+
+static phi__state phi__compaction_before(phi__run *run, bool *wait) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
+    phi__hooked hooked;
+    if (run->end.cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
+        return phi__compaction_refused(run);
+    if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
+    hook.compaction = c->told;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
+    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
+    return phi__run_hooked(run, hooked, PHI__RUN_HELD, PHI__RUN_HELD, PHI__RUN_TURN_END, wait);
+}
+
+static phi__state phi__compaction_after(phi__run *run, bool *wait) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
+    bool gained = c->told->tokens_after < c->told->tokens_before;
+    phi__state next;
+    hook.compaction = c->told;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
+                           wait);
+    if (next == PHI__RUN_HELD || next == PHI__RUN_OVER) return next;
+    if (next == PHI__RUN_ON)
+        next = gained || c->overflow == NULL ? phi__compaction_next(run)
+                                             : phi__compaction_hold(run, false);
+    c->told = NULL; /* its events may still be read */
+    phi__context_clear(run);
+    if (next == PHI__RUN_TRANSFORM) {
+        c->idle = 0;
+        phi__run_rewind(run);
+    }
+    return next;
+}
+
+/* ---- the feature ---- */
+
+/* A compaction that was not done is planned anew: of a turn that has begun, or for the host. */
+static phi__state phi__compaction_saved_as(const phi__run *run) {
+    const phi__compactions *c = phi__compaction_of(run);
+    if (c->done) return run->no_turns ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
+    if (run->no_turns) return PHI__RUN_OPEN;
+    return c->overflow == NULL ? PHI__RUN_TURN : PHI__RUN_TRANSFORM;
+}
+
+static phi__state phi__compaction_at_run(const phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__compactions *c = (phi__compactions *)moment->run_state;
+    switch (moment->point) {
+    case PHI__POINT_TURN_BEGUN: c->count = c->idle = 0; return phi__compaction_begun(run);
+    case PHI__POINT_ERRAND: return phi__compaction_errand(run);
+    case PHI__POINT_OVERFLOW:
+        c->overflow = moment->failure;
+        return phi__compaction_hold(run, false);
+    case PHI__POINT_HELD:
+        return c->done ? phi__compaction_after(run, moment->wait)
+                       : phi__compaction_before(run, moment->wait);
+    case PHI__POINT_HELD_AS: return phi__compaction_saved_as(run);
+    default: return PHI__RUN_ON;
+    }
+}
+
+static phi__state phi__compaction_take(phi__moment *moment) {
+    phi__agent *agent = moment->agent;
+    phi__compacted_by *by = (phi__compacted_by *)moment->agent_state;
+    switch (moment->point) {
+    case PHI__POINT_RUN_ENDS: /* what keeps nothing takes its rewrites back, too */
+        if (moment->run->status != PHI_OK && moment->run->status != PHI_LIMIT &&
+            agent->desc.keep == PHI_KEEP_NONE)
+            by->tokens = 0;
+        break;
+    case PHI__POINT_LOG_RENEWED:
+        if (moment->did) by->tokens = 0;
+        break;
+    case PHI__POINT_SHRINK: (void)phi__compaction_now(agent, moment->tokens, &moment->did); break;
+    case PHI__POINT_LOG_LEAVES:
+    case PHI__POINT_AGENT_FREED: phi__compactor_forget(agent, &by->job); break;
+    case PHI__POINT_AGENT_SAVE:
+        phi__json_put_key(moment->out, PHI__LIT("compacted_tokens"));
+        phi__json_put_u64(moment->out, by->tokens);
+        break;
+    case PHI__POINT_AGENT_LOAD:
+        by->tokens = phi_json_uint(phi_json_get(moment->json, "compacted_tokens"), 0);
+        break;
+    default: return phi__compaction_at_run(moment);
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__compaction_feature(void) {
+    static const phi__feature feature = {
+        PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_OVERFLOW | PHI__POINT_HELD |
+            PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
+            PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
+            PHI__POINT_AGENT_LOAD,
+        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take};
+    return &feature;
+}
+
+#else
+
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
+    (void)agent;
+    *gains = false;
+    return PHI_UNSUPPORTED;
+}
+
+#endif
+
+/* ---- src/features/compactor.c ---- */
+
+/* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
+
+#ifndef PHI_NO_COMPACTION
+
+
+struct phi__compactor_job {
+    phi_arena arena; /* of what the host was given */
+    phi_compaction_request request;
+    void *job;
+    bool started;
+    uint64_t base_seq;
+    uint32_t lane;
+};
+
+PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
+    phi__compactor_job *job = *at;
+    if (job == NULL) return;
+    *at = NULL;
+    if (job->started) agent->desc.compactor.end(agent->desc.compactor.user_data, job->job);
+    phi_arena_free(&job->arena);
+    phi__free(&agent->memory, job, sizeof *job);
+}
+
+/* ---- asking ---- */
+
+static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
+    const phi_view_item *items = NULL;
+    phi_view_item *copies;
+    size_t count = 0, i;
+    if (phi_thread_view(agent->thread, NULL, UINT64_MAX, &job->arena, &items, &count) != PHI_OK)
+        return false;
+    copies =
+        (phi_view_item *)phi_arena_alloc(&job->arena, phi__mul(phi__max(count, 1), sizeof *copies));
+    for (i = 0; copies != NULL && i < count; i++) {
+        copies[i] = items[i];
+        copies[i].message = phi_message_copy(items[i].message, &job->arena);
+        if (copies[i].message == NULL) return false;
+    }
+    job->request.items = copies;
+    job->request.item_count = count;
+    return copies != NULL;
+}
+
+/* False: the host does not want to. */
+static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
+                                 const phi_compaction_config *config, uint64_t target) {
+    phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
+    if (job == NULL) return false;
+    phi_arena_init(&job->arena, &agent->memory, 0);
+    job->request.agent = phi__agent_handle(agent);
+    job->request.config = *config;
+    job->request.target_tokens = target;
+    job->lane = agent->thread->lanes.active;
+    job->base_seq = agent->thread->log.count - 1;
+    *at = job;
+    if (phi__compactor_view(agent, job))
+        job->started = agent->desc.compactor.start(agent->desc.compactor.user_data, &job->request,
+                                                   &job->job) == PHI_OK;
+    if (job->started) return true;
+    phi__compactor_forget(agent, at);
+    return false;
+}
+
+/* ---- what came of it ---- */
+
+/* What can be copied; all else is looked at when it is appended. */
+static bool phi__compactor_whole(const phi_rewrite *made) {
+    size_t i, j;
+    for (i = 0; i < made->span_count; i++) {
+        const phi_span *span = &made->spans[i];
+        if (span->message_count > 0 && span->messages == NULL) return false;
+        for (j = 0; j < span->message_count; j++)
+            if (span->messages[j].content == NULL) return false;
+    }
+    return true;
+}
+
+/* Whether a model would see any message of what it comes to. */
+static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
+    size_t i, j, span = 0;
+    for (i = 0; i < r->span_count; i++)
+        for (j = 0; j < r->spans[i].message_count; j++)
+            if (r->spans[i].messages[j].role != PHI_ROLE_EXTENSION) return true;
+    for (i = 0; i < fold->count; i++) {
+        const phi__item *item = &fold->items[i];
+        if (item->message->role == PHI_ROLE_EXTENSION) continue;
+        if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) return true;
+    }
+    return false;
+}
+
+static phi_status phi__compactor_refuse(phi__agent *agent) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_WARNING;
+    event.text = PHI__LIT("The compactor's rewrite is refused: it would leave nothing to be sent");
+    return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
+}
+
+/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
+static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
+    size_t i, j, at = 0;
+    for (i = 0; i < rewrite->span_count; i++) {
+        const phi_span *span = &rewrite->spans[i];
+        while (at < fold->count && fold->items[at].from < span->from) at++;
+        for (j = 0; at < fold->count && j < span->message_count; j++) {
+            phi_message *message = (phi_message *)(uintptr_t)&span->messages[j];
+            message->loop_id = fold->items[at].message->loop_id;
+            message->turn_index = fold->items[at].message->turn_index;
+        }
+    }
+}
+
+static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *job,
+                                      const phi_rewrite *made, struct phi__compacted **out) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+    phi_rewrite rewrite;
+    memset(&rewrite, 0, sizeof rewrite);
+    rewrite.reason = PHI_REWRITE_COMPACTION;
+    rewrite.has_base = true;
+    rewrite.base_seq = job->base_seq;
+    rewrite.spans = made->spans;
+    rewrite.span_count = made->spans != NULL ? made->span_count : 0;
+    rewrite.meta = made->meta;
+    rewrite.written = made->written;
+    if (rewrite.span_count == 0 || !phi__compactor_whole(&rewrite)) return PHI_NOT_FOUND;
+    if (plan == NULL || !phi__rewrite_copy(&run->arena, &rewrite, &plan->rewrite))
+        return PHI_NO_MEMORY;
+    phi__compactor_stamp(&run->agent->thread->fold, &plan->rewrite);
+    phi__weigh_rewrite(run->agent, plan);
+    if (!phi__compactor_leaves(&run->agent->thread->fold, &plan->rewrite))
+        return phi__compactor_refuse(run->agent);
+    if (plan->tokens_after >= plan->tokens_before) return PHI_NOT_FOUND;
+    *out = plan;
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
+                                      const phi_compaction_config *config, uint64_t target,
+                                      bool due, struct phi__compacted **plan) {
+    phi__agent *agent = run->agent;
+    phi_rewrite made;
+    phi_status status;
+    if (*at == NULL && (!due || agent->desc.compactor.start == NULL ||
+                        !phi__compactor_begin(agent, at, config, target)))
+        return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
+    if (agent->slot == NULL) return PHI_STALE;
+    memset(&made, 0, sizeof made);
+    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, (*at)->job, &made);
+    if (agent->slot == NULL) return PHI_STALE;
+    if (status == PHI_BUSY) return PHI_BUSY;
+    if (status == PHI_OK && (*at)->lane == agent->thread->lanes.active)
+        status = phi__compactor_take(run, *at, &made, plan);
+    else
+        status = PHI_NOT_FOUND;
+    phi__compactor_forget(agent, at);
+    return agent->slot != NULL ? status : PHI_STALE;
 }
 
 #endif
@@ -50660,13 +50770,20 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
 #define PHI__TABLE_WISHES(X) X(wishes)
 #endif
 
+#ifdef PHI_NO_COMPACTION
+#define PHI__TABLE_COMPACTION(X)
+#else
+#define PHI__TABLE_COMPACTION(X) X(compaction)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_WISHES(X) \
-    X(put_off)
+    X(put_off) \
+    PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
@@ -50682,6 +50799,7 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #undef PHI__TABLE_CACHING
 #undef PHI__TABLE_CAPTURE
 #undef PHI__TABLE_WISHES
+#undef PHI__TABLE_COMPACTION
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
 #undef PHI__TABLE_LINE
@@ -51046,11 +51164,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x3168a176
+#if PHI__IMP_AGENT != 0xca3e847b
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x3168a176
+#define PHI__IMP_AGENT 0xca3e847b
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51298,9 +51416,11 @@ PHI_API phi_status phi_compact(phi_agent handle) {
     status = phi__compaction_gains(agent, &gains);
     memset(&order, 0, sizeof order);
     order.continuation = PHI_CONTINUATION_COMPACTION;
-    order.compact_only = true;
+    order.no_turns = true;
     if (gains) status = phi__run_new(agent, &order);
-    return status == PHI_OK ? status : phi__error(agent->rt, status, "phi_compact: out of memory");
+    if (status == PHI_OK) return status;
+    return phi__error(agent->rt, status, "phi_compact: %s",
+                      status == PHI_UNSUPPORTED ? "this build has no compaction" : "out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {
@@ -52003,7 +52123,6 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
-    phi__compactor_forget(agent);
     phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
     phi__inputs_free(agent, &agent->queues.steering);
     phi__inputs_free(agent, &agent->queues.follow_ups);
@@ -54296,7 +54415,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi__events_purge(rt, agent);
     phi__responses_drop(agent);
     phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
-    phi__compactor_forget(agent);
+    phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
     phi__agent_drop_hidden(agent);
     if (before != NULL) phi__thread_free(before);
     there = agent->slot != NULL;
@@ -55598,7 +55717,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__records_str(out, "config_id", agent->line.segment);
     phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
     phi__records_u64(out, "loops", agent->line.loops);
-    phi__records_u64(out, "compacted_tokens", agent->compacted.tokens);
+    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
@@ -55691,7 +55810,8 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
-    agent->compacted.tokens = phi__records_get_u64(root, "compacted_tokens");
+    status = phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD);
+    if (status != PHI_OK) return status;
     agent->line.loops = phi__records_get_u32(root, "loops");
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__records_get_u64(root, "session_loops")))

@@ -1,6 +1,7 @@
 /* agent.c - prompting agents, ending their runs, and changing them. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
+#include "features/compaction_in.h"
 #include "features/put_off_in.h"
 #include "text/json_in.h"
 
@@ -105,9 +106,11 @@ PHI_API phi_status phi_compact(phi_agent handle) {
     status = phi__compaction_gains(agent, &gains);
     memset(&order, 0, sizeof order);
     order.continuation = PHI_CONTINUATION_COMPACTION;
-    order.compact_only = true;
+    order.no_turns = true;
     if (gains) status = phi__run_new(agent, &order);
-    return status == PHI_OK ? status : phi__error(agent->rt, status, "phi_compact: out of memory");
+    if (status == PHI_OK) return status;
+    return phi__error(agent->rt, status, "phi_compact: %s",
+                      status == PHI_UNSUPPORTED ? "this build has no compaction" : "out of memory");
 }
 
 PHI_API phi_status phi_send(phi_agent handle, const char *text) {

@@ -42,7 +42,6 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
-    phi__compactor_forget(agent);
     phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
     phi__inputs_free(agent, &agent->queues.steering);
     phi__inputs_free(agent, &agent->queues.follow_ups);

@@ -25,7 +25,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
     phi__events_purge(rt, agent);
     phi__responses_drop(agent);
     phi__feature_renewed(agent, copied ? &before->fold : NULL, false);
-    phi__compactor_forget(agent);
+    phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
     phi__agent_drop_hidden(agent);
     if (before != NULL) phi__thread_free(before);
     there = agent->slot != NULL;

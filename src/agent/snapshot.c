@@ -77,7 +77,7 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
     phi__records_str(out, "config_id", agent->line.segment);
     phi__records_str(out, "last_loop_id", agent->line.last_loop_id);
     phi__records_u64(out, "loops", agent->line.loops);
-    phi__records_u64(out, "compacted_tokens", agent->compacted.tokens);
+    phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE);
     phi__records_u64(out, "session_loops",
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
@@ -170,7 +170,8 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
                        agent->thread->journal->id);
     if (status != PHI_OK) return status;
     phi__snap_read_spent(agent, root);
-    agent->compacted.tokens = phi__records_get_u64(root, "compacted_tokens");
+    status = phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD);
+    if (status != PHI_OK) return status;
     agent->line.loops = phi__records_get_u32(root, "loops");
     if (!phi__session_go_on(&agent->rt->sessions, agent->line.session, agent->line.segment,
                             phi__records_get_u64(root, "session_loops")))

@@ -28,13 +28,20 @@
 #define PHI__TABLE_WISHES(X) X(wishes)
 #endif
 
+#ifdef PHI_NO_COMPACTION
+#define PHI__TABLE_COMPACTION(X)
+#else
+#define PHI__TABLE_COMPACTION(X) X(compaction)
+#endif
+
 /* clang-format off */
 #define PHI__TABLE(X) \
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_WISHES(X) \
-    X(put_off)
+    X(put_off) \
+    PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 
 #define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);

@@ -158,11 +158,21 @@ static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) 
     return PHI__RUN_BACKOFF;
 }
 
+/* A feature has a way out: what the run goes to next. ON: none has. */
 static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
-    bool told = phi__attempt_retract(run);
-    phi__compaction_overflow(run, failure);
+    phi__moment moment;
+    phi__state outcome;
+    bool told;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_OVERFLOW;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.failure = failure;
+    outcome = phi__feature_take(&moment);
+    if (outcome == PHI__RUN_ON) return outcome;
+    told = phi__attempt_retract(run);
     phi__attempt_abandon(run);
-    return told ? PHI__RUN_COMPACT : PHI__RUN_LOST;
+    return told ? outcome : PHI__RUN_LOST;
 }
 
 /* Another key, once a turn. */
@@ -210,10 +220,12 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
 
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
+    phi__state next = PHI__RUN_ON;
     if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
-        return phi__attempt_overflow(run, failure);
+        next = phi__attempt_overflow(run, failure);
+    if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
         phi__attempt_wanted(run))

@@ -27,7 +27,7 @@ typedef struct phi__run_order {
     size_t prompt_count;
     phi_continuation continuation;
     phi_str loop_id, parent_loop_id;
-    bool compact_only;
+    bool no_turns;
     /* With what an earlier run of a hidden agent did: an abort not read yet means it, too. */
     bool goes_on;
     /* of this run alone; copied; NULL or 0: the agent's */

@@ -76,7 +76,6 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     thread->loops.keeps_none = before.loops.keeps_none;
     phi__forget_responses(agent);
     phi__feature_renewed(agent, keep == NULL ? &before.fold : NULL, true);
-    agent->compacted.tokens = 0;
     phi__about_move(thread, &before);
     phi__thread_free(&before);
     return true;
@@ -120,12 +119,16 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
 }
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
-    bool did = false;
-    if (agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_COMPACT &&
-        phi__rebase_bytes(&agent->thread->fold, NULL) > target)
-        (void)phi__compaction_now(agent, target / PHI__FORGET_SUMMARY,
-                                  &did); /* without memory for it the oldest turns go */
-    return did;
+    phi__moment moment;
+    if (agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_COMPACT ||
+        phi__rebase_bytes(&agent->thread->fold, NULL) <= target)
+        return false;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SHRINK;
+    moment.agent = agent;
+    moment.tokens = target / PHI__FORGET_SUMMARY;
+    (void)phi__feature_take(&moment); /* without memory for it the oldest turns go */
+    return moment.did;
 }
 
 /* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
@@ -162,7 +165,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     run->has_room = true;
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
-        phi__compactor_forget(agent); /* which may call the host */
+        phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
         if (agent->slot == NULL) return true;
         told = phi__forget_do(agent, halves);
         *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
@@ -225,7 +228,7 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
             phi__forget_press(agent);
             continue;
         }
-        phi__compactor_forget(agent);
+        phi__feature_agent(agent, PHI__POINT_LOG_LEAVES);
         if (agent->slot != NULL) (void)phi__forget_do(agent, agent->room.runs_short + 1);
     }
 }

@@ -18,8 +18,8 @@ PHI__FN const char *phi__freeze_state_name(size_t i) {
     return i < PHI__COUNT(phi__freeze_states) ? phi__freeze_states[i] : NULL;
 }
 
-/* The place in the list of a state's name; 0: the run is over. A compaction that was not done is
-   planned anew: of a turn that has begun, or for the host. */
+/* The place in the list of a state's name; 0: the run is over. What a feature holds
+   is written as the state that the feature names. */
 static size_t phi__freeze_state(const phi__run *run, phi__state state) {
     switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
@@ -37,8 +37,6 @@ static size_t phi__freeze_state(const phi__run *run, phi__state state) {
     case PHI__RUN_SEND:
     case PHI__RUN_STREAM:
     case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_COMPACT: return run->compact_only ? 2 : phi__compaction_overflowed(run) ? 8 : 7;
-    case PHI__RUN_COMPACTED: return run->compact_only ? 15 : 8;
     case PHI__RUN_TOOLS: return 9;
     case PHI__RUN_FAILED: return 10;
     case PHI__RUN_TURN_END: return 11;

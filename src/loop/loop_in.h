@@ -155,13 +155,6 @@ PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
-/* compactor.c: the host's own compactions. PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work;
-   PHI_NOT_FOUND: nothing comes of it; PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may
-   begin, to come to `target` tokens. */
-PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due, struct phi__compacted **plan);
-PHI__FN void phi__compactor_forget(phi__agent *agent); /* what is at work is not wanted any more */
-
 /* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
 PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);

@@ -23,7 +23,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
     run->refusals = phi__refusals_of(agent);
-    run->compact_only = order->compact_only;
+    run->no_turns = order->no_turns;
     run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
                             ? agent->desc.first_turn_trigger
                         : order->continuation == PHI_CONTINUATION_BRANCH ? PHI_TRIGGER_BRANCH

@@ -20,7 +20,6 @@
 #include "loop/answer_in.h"
 #include "loop/attempt_in.h"
 #include "loop/charge_in.h"
-#include "loop/compaction_in.h"
 #include "loop/compactor.h"
 #include "loop/context_in.h"
 #include "loop/draft_in.h"
@@ -213,7 +212,7 @@ struct phi__run {
     phi__decision decision;
     phi__filtering filter;
     phi__polling poll;
-    bool compact_only;     /* of phi_compact: no turn follows */
+    bool no_turns;         /* of phi_compact: no turn follows */
     phi_limits limits;     /* the agent's, and what phi_budget_raise added */
     phi_policy *policy;    /* the request's own, in memory of its own; NULL: the agent's */
     phi__toolset *toolset; /* the same; NULL: the agent's */
@@ -227,7 +226,6 @@ struct phi__run {
     const phi_failure *failure; /* in the thread, or static */
     phi__listed listed;
     phi__shown shown;
-    phi__compactions compacting;
     phi__hosted hosted;
     phi__attempt attempt;
     const phi_message *reply; /* the answer in the thread */
@@ -316,11 +314,6 @@ typedef struct phi__bare {
     phi__agent *next, *prev; /* of those in rt->bare_over */
 } phi__bare;
 
-typedef struct phi__compacted_by {
-    struct phi__compactor_job *job; /* compactor.c: what it is at; or NULL */
-    uint64_t tokens;                /* what the last compaction left, by estimate; 0: none */
-} phi__compacted_by;
-
 /* run_: of the last run, or the one that goes on. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
@@ -366,7 +359,6 @@ struct phi__agent {
     const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
     phi__response *responses;   /* the newest */
     phi__bare bare;
-    phi__compacted_by compacted;
     struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
     uint8_t context_level;    /* shown.c: what the host was warned of last */
     phi__agent_spent spent;

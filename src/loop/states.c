@@ -25,8 +25,6 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
-    case PHI__RUN_COMPACT: return phi__run_compact(run, wait);
-    case PHI__RUN_COMPACTED: return phi__run_compacted(run, wait);
     case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
     case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
     case PHI__RUN_TURN_END: return phi__turn_end(run);

@@ -66,6 +66,7 @@ PHI__FN phi__state phi__turn_before_loop(phi__run *run, bool *wait) {
 
 PHI__FN phi__state phi__turn_open(phi__run *run) {
     phi_event event;
+    phi__state next;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
@@ -73,7 +74,9 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
         run->turn.opened = true;
         if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
-    return run->compact_only ? phi__run_shrink(run) : PHI__RUN_FILTER;
+    if (!run->no_turns) return PHI__RUN_FILTER;
+    next = phi__feature_run(run, PHI__POINT_ERRAND);
+    return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
 }
 
 /* Ended while a filter makes up its mind: what nobody has passed is not stored. */
@@ -218,15 +221,20 @@ static void phi__turn_clear(phi__run *run) {
     run->turn.steered = false;
     phi__attempt_clear(run);
     phi__round_clear(run);
-    phi__compaction_clear(run);
     phi__context_clear(run);
     phi__shown_clear(run);
+}
+
+/* To the model call, unless a feature has something to do before it. */
+static phi__state phi__turn_call(phi__run *run) {
+    phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
+    return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
 }
 
 PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi_event event;
     phi__entry entry;
-    if (run->turn.open) return phi__run_fit(run); /* out of a snapshot: it had begun */
+    if (run->turn.open) return phi__turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__turn_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
     entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
@@ -239,7 +247,7 @@ PHI__FN phi__state phi__turn_begin(phi__run *run) {
     run->turn.open = true; /* it was told, so its end will be */
     if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
         return PHI__RUN_LOST;
-    return phi__run_fit(run);
+    return phi__turn_call(run);
 }
 
 PHI__FN phi__state phi__turn_failed(phi__run *run, bool *wait) {
@@ -388,7 +396,6 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
-    if (entry.keep == PHI_KEEP_NONE) phi__compaction_forget(agent);
     entry.of.failure = run->failure;
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */

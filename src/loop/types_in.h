@@ -30,8 +30,6 @@ typedef enum phi__state {
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
     PHI__RUN_HELD, /* by a feature, until it says where the run goes on */
-    PHI__RUN_COMPACT,
-    PHI__RUN_COMPACTED,
     PHI__RUN_TOOLS,
     PHI__RUN_FAILED, /* the on_error hook */
     PHI__RUN_TURN_END,

@@ -1,23 +1,25 @@
 /* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
-#include "loop/compactor.h"
+#include "features/compactor_in.h"
+
+#ifndef PHI_NO_COMPACTION
 
 #include "loop/loop_in.h"
 #include "loop/weigh_in.h"
 #include "history/compact_in.h"
 
-typedef struct phi__compactor_job {
+struct phi__compactor_job {
     phi_arena arena; /* of what the host was given */
     phi_compaction_request request;
     void *job;
     bool started;
     uint64_t base_seq;
     uint32_t lane;
-} phi__compactor_job;
+};
 
-PHI__FN void phi__compactor_forget(phi__agent *agent) {
-    phi__compactor_job *job = agent->compacted.job;
+PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
+    phi__compactor_job *job = *at;
     if (job == NULL) return;
-    agent->compacted.job = NULL;
+    *at = NULL;
     if (job->started) agent->desc.compactor.end(agent->desc.compactor.user_data, job->job);
     phi_arena_free(&job->arena);
     phi__free(&agent->memory, job, sizeof *job);
@@ -44,8 +46,8 @@ static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
 }
 
 /* False: the host does not want to. */
-static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config *config,
-                                 uint64_t target) {
+static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
+                                 const phi_compaction_config *config, uint64_t target) {
     phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
     if (job == NULL) return false;
     phi_arena_init(&job->arena, &agent->memory, 0);
@@ -54,12 +56,12 @@ static bool phi__compactor_begin(phi__agent *agent, const phi_compaction_config 
     job->request.target_tokens = target;
     job->lane = agent->thread->lanes.active;
     job->base_seq = agent->thread->log.count - 1;
-    agent->compacted.job = job;
+    *at = job;
     if (phi__compactor_view(agent, job))
         job->started = agent->desc.compactor.start(agent->desc.compactor.user_data, &job->request,
                                                    &job->job) == PHI_OK;
     if (job->started) return true;
-    phi__compactor_forget(agent);
+    phi__compactor_forget(agent, at);
     return false;
 }
 
@@ -137,24 +139,26 @@ static phi_status phi__compactor_take(phi__run *run, const phi__compactor_job *j
     return PHI_OK;
 }
 
-PHI__FN phi_status phi__compactor_ask(phi__run *run, const phi_compaction_config *config,
-                                      uint64_t target, bool due, struct phi__compacted **plan) {
+PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
+                                      const phi_compaction_config *config, uint64_t target,
+                                      bool due, struct phi__compacted **plan) {
     phi__agent *agent = run->agent;
     phi_rewrite made;
     phi_status status;
-    if (agent->compacted.job == NULL && (!due || agent->desc.compactor.start == NULL ||
-                                         !phi__compactor_begin(agent, config, target)))
+    if (*at == NULL && (!due || agent->desc.compactor.start == NULL ||
+                        !phi__compactor_begin(agent, at, config, target)))
         return agent->slot != NULL ? PHI_NOT_FOUND : PHI_STALE;
     if (agent->slot == NULL) return PHI_STALE;
     memset(&made, 0, sizeof made);
-    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, agent->compacted.job->job,
-                                        &made);
+    status = agent->desc.compactor.poll(agent->desc.compactor.user_data, (*at)->job, &made);
     if (agent->slot == NULL) return PHI_STALE;
     if (status == PHI_BUSY) return PHI_BUSY;
-    if (status == PHI_OK && agent->compacted.job->lane == agent->thread->lanes.active)
-        status = phi__compactor_take(run, agent->compacted.job, &made, plan);
+    if (status == PHI_OK && (*at)->lane == agent->thread->lanes.active)
+        status = phi__compactor_take(run, *at, &made, plan);
     else
         status = PHI_NOT_FOUND;
-    phi__compactor_forget(agent);
+    phi__compactor_forget(agent, at);
     return agent->slot != NULL ? status : PHI_STALE;
 }
+
+#endif

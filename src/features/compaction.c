@@ -1,0 +1,399 @@
+/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
+   and when the host asks for it.
+
+   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
+   has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
+   they are appended while it goes on. */
+#include "features/compaction_in.h"
+
+#ifndef PHI_NO_COMPACTION
+
+#include "features/compactor_in.h"
+#include "loop/loop_in.h"
+#include "text/json_in.h"
+#include "history/compact_in.h"
+
+enum {
+    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
+    PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
+    PHI__COMPACTIONS_WORTH =
+        4 /* of an overflow: a plan is enough when it takes one part of so many */
+};
+
+/* Of a run. */
+typedef struct phi__compactions {
+    uint8_t count, idle; /* of this turn; those that gained nothing */
+    bool done;           /* it is held for the hook after one */
+    /* What made the last one, in the thread; NULL: the view's size did. */
+    const phi_failure *overflow;
+    phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
+    phi_compaction *told; /* the one that is under way, in the thread */
+} phi__compactions;
+
+/* Of an agent. */
+typedef struct phi__compacted_by {
+    phi__compactor_job *job; /* what the host's compactor is at; or NULL */
+    uint64_t tokens;         /* what the last one left, by estimate; 0: none */
+} phi__compacted_by;
+
+static phi__compactions *phi__compaction_of(const phi__run *run) {
+    return (phi__compactions *)phi__feature_run_state(run, phi__compaction_feature);
+}
+
+static phi__compacted_by *phi__compaction_by(const phi__agent *agent) {
+    return (phi__compacted_by *)phi__feature_agent_state(agent, phi__compaction_feature);
+}
+
+/* The run is held, to be compacted; or, `done`, as it was. */
+static phi__state phi__compaction_hold(phi__run *run, bool done) {
+    phi__compaction_of(run)->done = done;
+    return PHI__RUN_HELD;
+}
+
+/* ---- planning ---- */
+
+/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
+static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
+    phi_compaction_config config = agent->desc.compaction;
+    if (config.max_context_tokens == 0)
+        config.max_context_tokens = agent->desc.model.context_window;
+    if (config.system_prompt_tokens == 0 && run != NULL)
+        config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
+    return phi__compact_config(&config);
+}
+
+static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compaction_config *config,
+                                       phi_arena *arena, phi__compacted *out) {
+    const phi_view_item *items = NULL;
+    size_t count = 0;
+    phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
+    return status == PHI_OK
+               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
+               : status;
+}
+
+/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
+   none where nothing would be gained. */
+static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
+                                       uint64_t target) {
+    phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
+    phi_status status = PHI_OK;
+    if (plan == NULL) return PHI_NO_MEMORY;
+    for (;;) {
+        status = phi__compaction_plan(run->agent, &config, &run->arena, plan);
+        if (status != PHI_OK || plan->tokens_after <= target || config.keep_recent_turns <= 1)
+            break;
+        config.keep_recent_turns /= 2;
+    }
+    phi__compaction_of(run)->plan = status == PHI_OK && plan->rewrite.span_count > 0 ? plan : NULL;
+    return status;
+}
+
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    phi_arena_init(&scratch, (phi_memory *)(uintptr_t)&agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *gains = status == PHI_OK && plan.rewrite.span_count > 0;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
+   or as many as the agent's are to have. *did: something was gained. */
+static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
+    phi_compaction_config config = phi__compaction_config(agent, NULL);
+    phi__compacted plan;
+    phi_arena scratch;
+    phi_status status;
+    if (config.max_summary_tokens > summary_tokens) config.max_summary_tokens = summary_tokens;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi__compaction_plan(agent, &config, &scratch, &plan);
+    *did = status == PHI_OK && plan.rewrite.span_count > 0;
+    if (*did)
+        status =
+            phi__thread_rewrite(agent->thread, &plan.rewrite, phi__str("", 0), 0, NULL, NULL, 0);
+    *did = *did && status == PHI_OK;
+    phi_arena_free(&scratch);
+    return status;
+}
+
+/* ---- when ---- */
+
+/* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
+static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
+    double step = config->budget_threshold_pct * (double)config->max_context_tokens;
+    uint64_t tokens = phi__agent_tokens(agent);
+    phi__compacted_by *by = phi__compaction_by(agent);
+    if (tokens < by->tokens) by->tokens = 0; /* another history */
+    return by->tokens != 0 && (double)(tokens - by->tokens) < step;
+}
+
+/* Our own plan, where the host has none. */
+static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config *config,
+                                      uint64_t target) {
+    phi__agent *agent = run->agent;
+    if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
+    if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
+    phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    phi__run_rewind(run);
+    return PHI__RUN_ON;
+}
+
+/* Where a turn that has begun goes on. */
+static phi__state phi__compaction_begun(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi__agent *agent = run->agent;
+    phi_compaction_config config = phi__compaction_config(agent, run), full = config;
+    uint64_t most = phi__compact_threshold(&config), target, now;
+    bool due;
+    full.budget_threshold_pct = 0; /* no headroom at all */
+    c->plan = NULL;
+    c->overflow = NULL;
+    due = !phi__compaction_futile(agent, &config);
+    if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
+    now = phi__run_context_tokens(run);
+    due = due && now > most;
+    if (!due && phi__compaction_by(agent)->job == NULL) return PHI__RUN_ON;
+    /* what the provider counts may be more or less than the estimate that a plan goes by */
+    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
+    switch (
+        phi__compactor_ask(run, &phi__compaction_by(agent)->job, &config, target, due, &c->plan)) {
+    case PHI_OK: return phi__compaction_hold(run, false);
+    case PHI_STALE: return PHI__RUN_OVER;
+    case PHI_NO_MEMORY: return PHI__RUN_LOST;
+    case PHI_BUSY:
+        if (now <= phi__compact_threshold(&full)) return PHI__RUN_ON;
+        break;
+    default: break;
+    }
+    return due ? phi__compaction_fit(run, &config, target) : PHI__RUN_ON;
+}
+
+/* Where a run of phi_compact does. */
+static phi__state phi__compaction_errand(phi__run *run) {
+    phi_compaction_config config = phi__compaction_config(run->agent, run);
+    if (phi__compaction_make(run, config, UINT64_MAX) != PHI_OK) return PHI__RUN_LOST;
+    return phi__compaction_of(run)->plan != NULL ? phi__compaction_hold(run, false)
+                                                 : PHI__RUN_CLOSE;
+}
+
+/* ---- what follows it ---- */
+
+static phi__state phi__compaction_next(const phi__run *run) {
+    return run->no_turns ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
+}
+
+/* The host says no, or there have been enough. */
+static phi__state phi__compaction_refused(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    c->plan = NULL;
+    if (c->overflow == NULL) return phi__compaction_next(run);
+    return phi__attempt_refuse(run, c->overflow);
+}
+
+static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.compaction = phi__compaction_of(run)->told;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+/* What is known before: also what the hook is told. */
+static bool phi__compaction_measure(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_thread *thread = run->agent->thread;
+    if (c->told == NULL)
+        c->told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->told);
+    if (c->told == NULL) return false;
+    c->told->estimated_tokens = c->told->tokens_before = phi__agent_tokens(run->agent);
+    c->told->message_count = c->told->messages_before = thread->fold.count;
+    return true;
+}
+
+/* ---- doing it ---- */
+
+/* Half of it goes, or, where that took nothing away, all that may go. */
+static bool phi__compaction_cut(phi__run *run, uint64_t before) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_thread *thread = run->agent->thread;
+    uint64_t target = c->idle == 0 ? before / 2 : 0;
+    size_t removed = 0;
+    bool planned = phi__agent_tokens(run->agent) < before;
+    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
+                              run->turn.index, &removed))
+        return false;
+    if (removed == 0 && !planned) c->idle++;
+    return true;
+}
+
+/* The host's plan may not be valid, or not any more: then ours is made. */
+static phi_status phi__compaction_rewrite(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_thread *thread = run->agent->thread;
+    phi_status status = phi__thread_rewrite(thread, &c->plan->rewrite, run->loop_id,
+                                            run->turn.index, NULL, NULL, 0);
+    if (status == PHI_OK || status == PHI_NO_MEMORY) return status;
+    status = phi__compaction_make(run, phi__compaction_config(run->agent, run), UINT64_MAX);
+    if (status != PHI_OK || c->plan == NULL) return status;
+    return phi__thread_rewrite(thread, &c->plan->rewrite, run->loop_id, run->turn.index, NULL, NULL,
+                               0);
+}
+
+static bool phi__compaction_apply(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_status status;
+    if (c->plan == NULL) return true;
+    status = phi__compaction_rewrite(run);
+    PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
+    if (status == PHI_OK && c->plan != NULL) c->told->loops_compacted = c->plan->runs;
+    c->plan = NULL;
+    return status == PHI_OK;
+}
+
+static bool phi__compaction_shrink(phi__run *run) {
+    uint64_t before = phi__agent_tokens(run->agent), now;
+    if (!phi__compaction_apply(run)) return false;
+    now = phi__agent_tokens(run->agent);
+    if (phi__compaction_of(run)->overflow == NULL ||
+        (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
+        return true;
+    return phi__compaction_cut(run, before);
+}
+
+static phi__state phi__compaction_do(phi__run *run) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi__agent *agent = run->agent;
+    phi_compaction *told = c->told;
+    phi__compactor_forget(
+        agent, &phi__compaction_by(agent)->job); /* what it is at would not fit any more */
+    if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
+        phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
+        return PHI__RUN_LOST;
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
+        return PHI__RUN_LOST;
+    told->messages_after = agent->thread->fold.count;
+    told->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    c->count++;
+    phi__shown_clear(run);
+    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
+    return phi__compaction_hold(run, true);
+}
+
+/* ---- states ---- */
+
+static phi__state phi__compaction_before(phi__run *run, bool *wait) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_COMPACTION);
+    phi__hooked hooked;
+    if (run->end.cancelled) {
+        phi__decision_drop(&run->decision);
+        return PHI__RUN_TURN_END;
+    }
+    if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
+        return phi__compaction_refused(run);
+    if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
+    hook.compaction = c->told;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
+    if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
+    return phi__run_hooked(run, hooked, PHI__RUN_HELD, PHI__RUN_HELD, PHI__RUN_TURN_END, wait);
+}
+
+static phi__state phi__compaction_after(phi__run *run, bool *wait) {
+    phi__compactions *c = phi__compaction_of(run);
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
+    bool gained = c->told->tokens_after < c->told->tokens_before;
+    phi__state next;
+    hook.compaction = c->told;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
+                           wait);
+    if (next == PHI__RUN_HELD || next == PHI__RUN_OVER) return next;
+    if (next == PHI__RUN_ON)
+        next = gained || c->overflow == NULL ? phi__compaction_next(run)
+                                             : phi__compaction_hold(run, false);
+    c->told = NULL; /* its events may still be read */
+    phi__context_clear(run);
+    if (next == PHI__RUN_TRANSFORM) {
+        c->idle = 0;
+        phi__run_rewind(run);
+    }
+    return next;
+}
+
+/* ---- the feature ---- */
+
+/* A compaction that was not done is planned anew: of a turn that has begun, or for the host. */
+static phi__state phi__compaction_saved_as(const phi__run *run) {
+    const phi__compactions *c = phi__compaction_of(run);
+    if (c->done) return run->no_turns ? PHI__RUN_CLOSE : PHI__RUN_TRANSFORM;
+    if (run->no_turns) return PHI__RUN_OPEN;
+    return c->overflow == NULL ? PHI__RUN_TURN : PHI__RUN_TRANSFORM;
+}
+
+static phi__state phi__compaction_at_run(const phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__compactions *c = (phi__compactions *)moment->run_state;
+    switch (moment->point) {
+    case PHI__POINT_TURN_BEGUN: c->count = c->idle = 0; return phi__compaction_begun(run);
+    case PHI__POINT_ERRAND: return phi__compaction_errand(run);
+    case PHI__POINT_OVERFLOW:
+        c->overflow = moment->failure;
+        return phi__compaction_hold(run, false);
+    case PHI__POINT_HELD:
+        return c->done ? phi__compaction_after(run, moment->wait)
+                       : phi__compaction_before(run, moment->wait);
+    case PHI__POINT_HELD_AS: return phi__compaction_saved_as(run);
+    default: return PHI__RUN_ON;
+    }
+}
+
+static phi__state phi__compaction_take(phi__moment *moment) {
+    phi__agent *agent = moment->agent;
+    phi__compacted_by *by = (phi__compacted_by *)moment->agent_state;
+    switch (moment->point) {
+    case PHI__POINT_RUN_ENDS: /* what keeps nothing takes its rewrites back, too */
+        if (moment->run->status != PHI_OK && moment->run->status != PHI_LIMIT &&
+            agent->desc.keep == PHI_KEEP_NONE)
+            by->tokens = 0;
+        break;
+    case PHI__POINT_LOG_RENEWED:
+        if (moment->did) by->tokens = 0;
+        break;
+    case PHI__POINT_SHRINK: (void)phi__compaction_now(agent, moment->tokens, &moment->did); break;
+    case PHI__POINT_LOG_LEAVES:
+    case PHI__POINT_AGENT_FREED: phi__compactor_forget(agent, &by->job); break;
+    case PHI__POINT_AGENT_SAVE:
+        phi__json_put_key(moment->out, PHI__LIT("compacted_tokens"));
+        phi__json_put_u64(moment->out, by->tokens);
+        break;
+    case PHI__POINT_AGENT_LOAD:
+        by->tokens = phi_json_uint(phi_json_get(moment->json, "compacted_tokens"), 0);
+        break;
+    default: return phi__compaction_at_run(moment);
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__compaction_feature(void) {
+    static const phi__feature feature = {
+        PHI__POINT_TURN_BEGUN | PHI__POINT_ERRAND | PHI__POINT_OVERFLOW | PHI__POINT_HELD |
+            PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
+            PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
+            PHI__POINT_AGENT_LOAD,
+        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take};
+    return &feature;
+}
+
+#else
+
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
+    (void)agent;
+    *gains = false;
+    return PHI_UNSUPPORTED;
+}
+
+#endif

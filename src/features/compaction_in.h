@@ -1,0 +1,13 @@
+/* compaction_in.h - making smaller what a model sees: before a request that nears the window, after
+   one that did not fit, and when the host asks for it. */
+#ifndef PHI_FEATURES_COMPACTION_IN_H
+#define PHI_FEATURES_COMPACTION_IN_H
+
+#include "loop/feature_in.h"
+
+PHI__FN const phi__feature *phi__compaction_feature(void);
+
+/* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
+PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
+
+#endif
