@@ -49126,11 +49126,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x524f7f86
+#if PHI__IMP_FEATURES != 0x214058a9
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x524f7f86
+#define PHI__IMP_FEATURES 0x214058a9
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49139,7 +49139,9 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #define PHI_FEATURES_CACHING_IN_H
 
 
+#ifndef PHI_NO_CACHE_STATS
 PHI__FN const phi__feature *phi__caching_feature(void);
+#endif
 
 #endif
 
@@ -49151,7 +49153,9 @@ PHI__FN const phi__feature *phi__caching_feature(void);
 #define PHI_FEATURES_CAPTURE_IN_H
 
 
+#ifndef PHI_NO_CAPTURE
 PHI__FN const phi__feature *phi__capture_feature(void);
+#endif
 
 #endif
 
@@ -49163,7 +49167,9 @@ PHI__FN const phi__feature *phi__capture_feature(void);
 #define PHI_FEATURES_COMPACTION_IN_H
 
 
+#ifndef PHI_NO_COMPACTION
 PHI__FN const phi__feature *phi__compaction_feature(void);
+#endif
 
 /* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
@@ -49180,6 +49186,7 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 struct phi__compacted;
 typedef struct phi__compactor_job phi__compactor_job;
 
+#ifndef PHI_NO_COMPACTION
 /* PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work; PHI_NOT_FOUND: nothing comes of it;
    PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens.
    *job: what the agent's compactor is at; NULL: nothing. */
@@ -49188,6 +49195,7 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
                                       bool due, struct phi__compacted **plan);
 /* What is at work is not wanted any more; it may call the host. */
 PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
+#endif
 
 #endif
 
@@ -49198,7 +49206,9 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 #define PHI_FEATURES_FIELDS_IN_H
 
 
+#ifndef PHI_NO_ARGUMENT_STREAM
 PHI__FN const phi__feature *phi__fields_feature(void);
+#endif
 
 #endif
 
@@ -49254,7 +49264,9 @@ PHI__FN const phi__feature_fn *phi__features_table(void);
 #define PHI_FEATURES_WISHES_IN_H
 
 
+#ifndef PHI_NO_CONTEXT_EDITS
 PHI__FN const phi__feature *phi__wishes_feature(void);
+#endif
 
 #endif
 
@@ -51164,11 +51176,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xca3e847b
+#if PHI__IMP_AGENT != 0x2cc3a625
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xca3e847b
+#define PHI__IMP_AGENT 0x2cc3a625
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52052,6 +52064,26 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     return PHI_OK;
 }
 
+/* What the build has left out is refused, not ignored. */
+static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *desc) {
+    const char *missing = NULL;
+#ifdef PHI_NO_CAPTURE
+    if (desc->capture_requests) missing = "capture_requests: this build has none (PHI_NO_CAPTURE)";
+#endif
+#ifdef PHI_NO_COMPACTION
+    if (desc->compactor.start != NULL)
+        missing = "compactor: this build has none (PHI_NO_COMPACTION)";
+#endif
+#ifdef PHI_NO_ARGUMENT_STREAM
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].on_field != NULL)
+            missing = "tools: on_field: this build has none (PHI_NO_ARGUMENT_STREAM)";
+#endif
+    (void)desc;
+    return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
+}
+
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
@@ -52069,6 +52101,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
     if (status != PHI_OK) return status;
     rules = phi__agent_rules(rt, desc->provider, &desc->model,
                              (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);

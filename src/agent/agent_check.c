@@ -299,6 +299,26 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     return PHI_OK;
 }
 
+/* What the build has left out is refused, not ignored. */
+static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *desc) {
+    const char *missing = NULL;
+#ifdef PHI_NO_CAPTURE
+    if (desc->capture_requests) missing = "capture_requests: this build has none (PHI_NO_CAPTURE)";
+#endif
+#ifdef PHI_NO_COMPACTION
+    if (desc->compactor.start != NULL)
+        missing = "compactor: this build has none (PHI_NO_COMPACTION)";
+#endif
+#ifdef PHI_NO_ARGUMENT_STREAM
+    size_t i;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].on_field != NULL)
+            missing = "tools: on_field: this build has none (PHI_NO_ARGUMENT_STREAM)";
+#endif
+    (void)desc;
+    return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
+}
+
 PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc) {
     phi__tool_rules rules;
     phi_status status = phi__agent_check_ids(rt, desc);
@@ -316,6 +336,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
     status = phi__agent_check_control(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_compaction(rt, desc);
     if (status == PHI_OK) status = phi__agent_check_store(rt, desc);
+    if (status == PHI_OK) status = phi__agent_check_built(rt, desc);
     if (status != PHI_OK) return status;
     rules = phi__agent_rules(rt, desc->provider, &desc->model,
                              (desc->hook_points & (uint32_t)PHI_HOOK_BEFORE_TOOL) != 0);

@@ -5,7 +5,9 @@
 
 #include "loop/feature_in.h"
 
+#ifndef PHI_NO_COMPACTION
 PHI__FN const phi__feature *phi__compaction_feature(void);
+#endif
 
 /* Whether a compaction now would do anything. PHI_NO_MEMORY; PHI_UNSUPPORTED. */
 PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);

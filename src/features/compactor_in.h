@@ -8,6 +8,7 @@
 struct phi__compacted;
 typedef struct phi__compactor_job phi__compactor_job;
 
+#ifndef PHI_NO_COMPACTION
 /* PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work; PHI_NOT_FOUND: nothing comes of it;
    PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens.
    *job: what the agent's compactor is at; NULL: nothing. */
@@ -16,5 +17,6 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
                                       bool due, struct phi__compacted **plan);
 /* What is at work is not wanted any more; it may call the host. */
 PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
+#endif
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "loop/feature_in.h"
 
+#ifndef PHI_NO_CONTEXT_EDITS
 PHI__FN const phi__feature *phi__wishes_feature(void);
+#endif
 
 #endif

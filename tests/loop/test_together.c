@@ -627,7 +627,7 @@ static void move(world *w) {
     const char *words = "";
     bool interrupt = pick(w, 5) == 0, waits;
     if (!phi_agent_alive(w->agent)) return;
-    waits = phi__agent_find(w->agent)->put_off != NULL;
+    waits = phi_agent_rewrite_waits(w->agent);
     test_alloc_fail_at(-1);
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);

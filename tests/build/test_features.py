@@ -1,0 +1,257 @@
+"""Features: a made-up one is a line in src/features/table.c and a pair of files, and no other file; and the
+macros that leave features out.
+
+Each works on the headers that the real script makes, of a copy of the sources where it changes them."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+MADE_UP_IN = """/* made_up_in.h - a feature of a test. */
+#ifndef PHI_FEATURES_MADE_UP_IN_H
+#define PHI_FEATURES_MADE_UP_IN_H
+
+#include "loop/feature_in.h"
+
+PHI__FN const phi__feature *phi__made_up_feature(void);
+
+#endif
+"""
+
+# It counts the points of each kind, holds the run once in front of the second model call, and checks that its state is
+# its own, zeroed at first and kept until the end.
+MADE_UP = """/* made_up.c - a feature of a test. */
+#include "features/made_up_in.h"
+
+#include "loop/loop_in.h"
+
+typedef struct phi__made_up {
+    uint64_t sum, requests;
+    bool held;
+} phi__made_up;
+
+static unsigned phi__made_up_seen[32];
+static bool phi__made_up_good = true;
+
+static phi__state phi__made_up_take(phi__moment *moment) {
+    phi__made_up *mine = (phi__made_up *)moment->run_state;
+    uint64_t *of_agent = (uint64_t *)moment->agent_state;
+    unsigned bit = 0;
+    while ((uint32_t)moment->point >> bit != 1) bit++;
+    phi__made_up_seen[bit]++;
+    ++*of_agent;
+    if (moment->point == PHI__POINT_AGENT_FREED)
+        phi__made_up_good = phi__made_up_good && *of_agent > 10;
+    if (mine == NULL) return PHI__RUN_ON;
+    mine->sum++;
+    if (moment->point == PHI__POINT_REQUEST) {
+        mine->requests++;
+        moment->run->slices = true;
+        return PHI__RUN_ON;
+    }
+    if (moment->point == PHI__POINT_TURN_BEGUN && mine->requests == 1) return PHI__RUN_HELD;
+    if (moment->point == PHI__POINT_HELD) {
+        mine->held = true;
+        return PHI__RUN_TRANSFORM;
+    }
+    if (moment->point == PHI__POINT_RUN_FREED)
+        phi__made_up_good = phi__made_up_good && mine->held && mine->requests == 2 && mine->sum > 10;
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__made_up_feature(void) {
+    static const phi__feature feature = {UINT32_MAX, sizeof(phi__made_up), sizeof(uint64_t),
+                                         phi__made_up_take};
+    return &feature;
+}
+"""
+
+HOST = """
+#define PHI_IMPLEMENTATION
+#include "phi.h"
+#include <stdio.h>
+#include <string.h>
+
+static int opens;
+
+static phi_status open_fn(void *user_data, const phi_model_request *request, void **call) {
+    (void)user_data;
+    (void)request;
+    opens++;
+    *call = &opens;
+    return PHI_OK;
+}
+
+static phi_poll poll_fn(void *user_data, void *call, phi_answer *answer) {
+    (void)user_data;
+    (void)call;
+    if (opens == 1) {
+        phi_answer_call(answer, phi_str_of("c1"), phi_str_of("echo"));
+        phi_answer_call_end(answer);
+    } else {
+        phi_answer_text(answer, phi_str_of("done"));
+    }
+    phi_answer_stop(answer, PHI_STOP_REASON_STOP);
+    return PHI_POLL_DONE;
+}
+
+static void close_fn(void *user_data, void *call) {
+    (void)user_data;
+    (void)call;
+}
+
+static phi_flow start_fn(void *user_data, phi_call call, phi_str arguments) {
+    (void)user_data;
+    (void)arguments;
+    (void)phi_call_finish(call, "echoed", 6, false);
+    return PHI_DONE;
+}
+
+static phi_status no_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+    (void)user_data;
+    (void)xfer;
+    (void)request;
+    return PHI_UNSUPPORTED;
+}
+
+static void nothing(void *user_data, phi_xfer xfer) {
+    (void)user_data;
+    (void)xfer;
+}
+
+int main(void) {
+    phi_runtime_desc rt_desc = PHI_ZERO;
+    phi_agent_desc desc = PHI_ZERO;
+    phi_provider provider = PHI_ZERO;
+    phi_tool tool = PHI_ZERO;
+    phi_transport none = PHI_ZERO;
+    phi_runtime *rt;
+    phi_agent agent;
+    phi_event ev;
+    const char *words = "";
+    int steps = 0;
+    provider.protocol = "made-up";
+    provider.open = open_fn;
+    provider.poll = poll_fn;
+    provider.close = close_fn;
+    tool.name = "echo";
+    tool.description = "Echoes.";
+    tool.schema = "{\\"type\\":\\"object\\"}";
+    tool.start = start_fn;
+    none.open = no_open;
+    none.resume = none.cancel = nothing;
+    rt_desc.transport = &none;
+    rt = phi_runtime_new(&rt_desc);
+    if (rt == NULL) return 2;
+    desc.provider = &provider;
+    desc.model.id = "m";
+    desc.model.provider = "made-up";
+    desc.model.protocol = "made-up";
+    desc.model.context_window = 100000;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = phi_agent_new(rt, &desc);
+    if (agent.rt == NULL) {
+        (void)phi_last_error(rt, &words, NULL);
+        printf("%s\\n", words);
+        return 3;
+    }
+    if (phi_prompt(agent, "hello") != PHI_OK) return 4;
+    while (phi_step(rt, 20) > 0 && steps++ < 500)
+        while (phi_next_event(rt, &ev))
+            if (ev.kind == PHI_EV_AGENT_END) printf("end %d\\n", (int)ev.status);
+    while (phi_next_event(rt, &ev))
+        if (ev.kind == PHI_EV_AGENT_END) printf("end %d\\n", (int)ev.status);
+    TAIL
+    phi_runtime_free(rt);
+    AFTER
+    return 0;
+}
+"""
+
+SEEN = """{ int i; for (i = 0; i < 32; i++) if (phi__made_up_seen[i] != 0) printf("%d ", i);
+      printf("\\n%s\\n", phi__made_up_good ? "good" : "bad"); }"""
+
+# Of a desc that wants what a build does not have: what it says.
+REFUSED = """{
+        phi_agent_desc wants = desc;
+        wants.WANTS;
+        agent = phi_agent_new(rt, &wants);
+        (void)phi_last_error(rt, &words, NULL);
+        printf("%s\\n", agent.rt == NULL ? words : "made");
+    }"""
+
+
+class Features(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.dir)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def put(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def copy_sources(self):
+        for name in ("amalgamate.py", "LICENSE"):
+            shutil.copy(os.path.join(ROOT, name), self.dir)
+        shutil.copytree(os.path.join(ROOT, "src"), self.path("src"))
+
+    def run_host(self, tail, after="", flags=()):
+        self.put("host.c", HOST.replace("TAIL", tail).replace("AFTER", after))
+        built = subprocess.run(["gcc", "-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-DPHI_NO_CURL", *flags,
+                                "-I", self.dir, "host.c", "-lm", "-o", "host"], cwd=self.dir, text=True,
+                               capture_output=True, check=False)
+        self.assertEqual(built.returncode, 0, built.stderr[:3000])
+        done = subprocess.run(["./host"], cwd=self.dir, text=True, capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout.splitlines()
+
+    def amalgamate(self, folder):
+        done = subprocess.run([sys.executable, os.path.join(folder, "amalgamate.py"), "--out", self.dir], text=True,
+                              cwd=folder, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_made_up_feature_is_a_line_and_a_pair_of_files(self):
+        self.copy_sources()
+        self.put("src/features/made_up_in.h", MADE_UP_IN)
+        self.put("src/features/made_up.c", MADE_UP)
+        with open(self.path("src/features/table.c"), encoding="utf-8") as file:
+            table = file.read()
+        line = "    X(put_off) \\\n"
+        self.assertEqual(table.count(line), 1)
+        self.put("src/features/table.c", table.replace(line, line + "    X(made_up) \\\n"))
+        self.amalgamate(self.dir)
+        said = self.run_host("", SEEN)
+        self.assertEqual(said[0], "end 0")
+        self.assertEqual(said[2], "good")
+        seen = {int(bit) for bit in said[1].split()}
+        with open(self.path("src/loop/feature_in.h"), encoding="utf-8") as file:
+            points = dict(re.findall(r"PHI__POINT_(\w+) = 1 << (\d+)", file.read()))
+        never = {name for name, bit in points.items() if int(bit) not in seen}
+        self.assertEqual(never, {"SAID", "ERRAND", "DROPPED", "OVERFLOW", "HELD_AS", "RUN_SAVE", "RUN_LOAD",
+                                 "AGENT_SAVE", "AGENT_LOAD", "AGENT_SAVE_LATE", "AGENT_LOAD_LATE", "CHANGED",
+                                 "LOG_LEAVES", "LOG_RENEWED", "LOG_OPENED", "SHRINK"})
+
+    def test_without_any_feature_a_conversation_goes_on(self):
+        self.amalgamate(ROOT)
+        flags = ["-D" + name for name in ("PHI_NO_COMPACTION", "PHI_NO_CAPTURE", "PHI_NO_CACHE_STATS",
+                                          "PHI_NO_ARGUMENT_STREAM", "PHI_NO_CONTEXT_EDITS")]
+        said = self.run_host('printf("%d\\n", (int)phi_compact(agent));' +
+                             REFUSED.replace("WANTS", "capture_requests = true"), flags=flags)
+        self.assertEqual(said[0], "end 0")
+        with open(os.path.join(ROOT, "src/base/base.h"), encoding="utf-8") as file:
+            unsupported = re.search(r"X\(UNSUPPORTED, +(-\d+)", file.read()).group(1)
+        self.assertEqual(said[1], unsupported)
+        self.assertEqual(said[2], "capture_requests: this build has none (PHI_NO_CAPTURE)")
+
+
+if __name__ == "__main__":
+    unittest.main()
