@@ -4260,11 +4260,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x74afba41
+#if PHI__IMP_BASE != 0x0a77a232
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x74afba41
+#define PHI__IMP_BASE 0x0a77a232
 
 /* ---- src/base/profile_in.h ---- */
 
@@ -4538,6 +4538,93 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+
+#endif
+
+/* ---- src/base/list_in.h ---- */
+
+/* list_in.h - lists whose links are inside of what they hold.
+
+       phi__list_push(&list, &thing->link);
+       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing, link));
+
+   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same wherever it stands.
+   Whoever walks a list and takes links out reads `next` before. A list must not be copied while it is in use. */
+#ifndef PHI_BASE_LIST_IN_H
+#define PHI_BASE_LIST_IN_H
+
+
+typedef struct phi__link {
+    struct phi__link *next, *prev;
+} phi__link;
+
+typedef struct phi__list {
+    phi__link *first, *last;
+} phi__list;
+
+/* At the end. */
+static inline void phi__list_push(phi__list *list, phi__link *link) {
+    link->next = NULL;
+    link->prev = list->last;
+    if (list->last != NULL)
+        list->last->next = link;
+    else
+        list->first = link;
+    list->last = link;
+}
+
+/* A link that is in this list. */
+static inline void phi__list_take(phi__list *list, phi__link *link) {
+    if (link->prev != NULL)
+        link->prev->next = link->next;
+    else
+        list->first = link->next;
+    if (link->next != NULL)
+        link->next->prev = link->prev;
+    else
+        list->last = link->prev;
+    link->next = link->prev = NULL;
+}
+
+#endif
+
+/* ---- src/base/map_in.h ---- */
+
+/* map_in.h - things found by a hash: a table with open addressing that grows.
+
+       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
+           if (its key is the one) return item;
+
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the user's affair. The hash
+   must be good in its low bits. Room is made first (phi__map_room), so that adding cannot fail.
+   Ownership: the table alone; not what it points to. */
+#ifndef PHI_BASE_MAP_IN_H
+#define PHI_BASE_MAP_IN_H
+
+
+typedef struct phi__map_slot {
+    uint64_t hash;
+    void *item; /* NULL: free */
+} phi__map_slot;
+
+typedef struct phi__map {
+    phi_memory *memory;
+    phi__map_slot *slots;
+    size_t cap, count; /* cap: a power of two, or 0 */
+} phi__map;
+
+/* Takes no memory yet. */
+PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
+PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
+
+/* Room for one more. False: no memory, and nothing changed. */
+PHI__FN bool phi__map_room(phi__map *map);
+/* An item that is not in there, after phi__map_room. */
+PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
+/* One that is in there under this hash. */
+PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
+/* The next item under a hash, *probe being 0 at first; NULL: that were all. */
+PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
 #endif
 
@@ -5454,6 +5541,70 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
         out[at++] = hex[byte & 15u];
     }
     out[at] = '\0';
+}
+
+/* ---- src/base/map.c ---- */
+
+/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search soon ends. */
+
+enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
+
+PHI__FN void phi__map_init(phi__map *map, phi_memory *memory) {
+    memset(map, 0, sizeof *map);
+    map->memory = memory;
+}
+
+PHI__FN void phi__map_free(phi__map *map) {
+    phi__free(map->memory, map->slots, map->cap * sizeof *map->slots);
+    phi__map_init(map, map->memory);
+}
+
+PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
+    size_t mask = map->cap - 1, i = (size_t)hash & mask;
+    while (map->slots[i].item != NULL) i = (i + 1) & mask;
+    map->slots[i].hash = hash;
+    map->slots[i].item = item;
+    map->count++;
+}
+
+PHI__FN bool phi__map_room(phi__map *map) {
+    phi__map grown;
+    size_t i;
+    if (map->count < map->cap / 4 * 3) return true;
+    phi__map_init(&grown, map->memory);
+    grown.cap = map->cap > 0 ? phi__mul(map->cap, 2) : (size_t)PHI__MAP_FIRST;
+    grown.slots =
+        (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
+    if (grown.slots == NULL) return false;
+    for (i = 0; i < map->cap; i++)
+        if (map->slots[i].item != NULL)
+            phi__map_add(&grown, map->slots[i].hash, map->slots[i].item);
+    phi__map_free(map);
+    *map = grown;
+    return true;
+}
+
+PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
+    size_t mask = map->cap - 1;
+    if (map->cap == 0) return NULL;
+    for (;;) {
+        const phi__map_slot *slot = &map->slots[((size_t)hash + (*probe)++) & mask];
+        if (slot->item == NULL || slot->hash == hash) return slot->item;
+    }
+}
+
+/* What stands behind the gap moves up into it, unless that is before the place its hash gives it. */
+PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
+    size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
+    while (map->slots[gap].item != item) gap = (gap + 1) & mask;
+    for (i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
+        size_t home = (size_t)map->slots[i].hash & mask;
+        if (((i - home) & mask) < ((i - gap) & mask)) continue;
+        map->slots[gap] = map->slots[i];
+        gap = i;
+    }
+    map->slots[gap].item = NULL;
+    map->count--;
 }
 
 /* ---- src/base/sha256.c ---- */
@@ -56484,11 +56635,154 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xd0cbc6cd
+#if PHI__IMP_RECORD != 0xa93c33e5
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xd0cbc6cd
+#define PHI__IMP_RECORD 0xa93c33e5
+
+/* ---- src/record/session_in.h ---- */
+
+/* session_in.h - what is behind a session and its loops, for those that make them.
+
+   A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
+   smaller selves behind until the session is freed. Loops never move. */
+#ifndef PHI_RECORD_SESSION_IN_H
+#define PHI_RECORD_SESSION_IN_H
+
+
+#ifndef PHI_NO_SESSIONS
+
+typedef struct phi__session_box phi__session_box;
+
+typedef struct phi__loop_box {
+    phi_loop_record pub; /* first: a record is its box */
+    phi__session_box *box;
+    size_t turn_cap, event_cap, child_cap, spawned_cap;
+    uint64_t sequence; /* of the next event */
+    bool open;         /* it runs or is pending: it stands in the recorder's table */
+    uint64_t hash;     /* in the table */
+    bool in_turn;
+    phi_turn turn; /* under way */
+    phi_message *input;
+    size_t input_cap;
+} phi__loop_box;
+
+struct phi__session_box {
+    phi_session pub;   /* first */
+    phi_memory memory; /* a child of the recorder's as long as that has it */
+    phi_arena arena;
+    size_t loop_cap;
+    size_t open; /* loops that are */
+    bool asked;  /* before_task was */
+    phi_spawn_ref parent;
+    bool completed; /* in the list of such */
+    phi__link link; /* in the recorder's list */
+};
+
+static inline phi__loop_box *phi__loop_of(phi_loop_record *record) {
+    return (phi__loop_box *)(void *)record;
+}
+
+static inline phi__session_box *phi__session_of(phi_session *session) {
+    return (phi__session_box *)(void *)session;
+}
+
+/* parent: borrowed, may be NULL. NULL: no memory. */
+PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
+                                            phi_memory *parent);
+/* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
+PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
+PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
+
+/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed behind `count`. NULL: no
+   memory, and *cap is as it was. */
+PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
+                                    size_t need, size_t size);
+/* Copies in the session's arena. False: no memory. */
+PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
+PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
+                                        size_t count, const phi_message **out);
+
+/* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
+PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
+
+/* Of a loop id: what is before the first dot, all where there is none; and what is between the first and the last. */
+PHI__FN phi_str phi__session_id_of(phi_str loop_id);
+PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
+
+/* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
+PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
+PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
+                                                      const phi_message *answer);
+
+/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
+   are the tree's. */
+typedef enum phi__session_part {
+    PHI__SESSION_SESSION,    /* phi_session */
+    PHI__SESSION_SPAWN,      /* phi_spawn_ref */
+    PHI__SESSION_LOOP,       /* phi_loop_record */
+    PHI__SESSION_TURN_ID,    /* phi_turn */
+    PHI__SESSION_TURN_TIMES, /* phi_turn */
+    PHI__SESSION_CHILD,      /* phi_child_ref */
+    PHI__SESSION_GROUP,      /* phi_loop_group */
+    PHI__SESSION_RANGE       /* phi_block_section */
+} phi__session_part;
+PHI__FN void phi__session_put_fields(phi__buf *out, phi__session_part part, const void *from);
+PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part part, void *to);
+
+#endif
+#endif
+
+/* ---- src/record/recorder_in.h ---- */
+
+/* recorder_in.h - what the files of the recorder share.
+
+   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending in a table by id. */
+#ifndef PHI_RECORD_RECORDER_IN_H
+#define PHI_RECORD_RECORDER_IN_H
+
+
+#ifndef PHI_NO_SESSIONS
+
+struct phi_recorder {
+    phi_memory memory;
+    phi_recorder_desc desc;
+    phi_arena scratch; /* of one event */
+    phi__list completed, open;
+    phi__map loops;
+    bool busy; /* inside of a callback */
+};
+
+/* ---- recorder_known.c ---- */
+
+PHI__FN void phi__rec_put(phi_recorder *rec, phi__session_box *box, bool completed); /* last */
+PHI__FN void phi__rec_take(phi_recorder *rec, phi__session_box *box); /* out of its list */
+/* Where it is not there already. */
+PHI__FN void phi__rec_move(phi_recorder *rec, phi__session_box *box, bool completed);
+/* All sessions, completed ones first; NULL is before the first, and after the last. */
+PHI__FN phi__session_box *phi__rec_each(const phi_recorder *rec, const phi__session_box *last);
+PHI__FN phi__session_box *phi__rec_session(const phi_recorder *rec, phi_str session_id);
+
+PHI__FN phi__loop_box *phi__rec_open(const phi_recorder *rec, phi_str loop_id);
+PHI__FN phi__loop_box *phi__rec_running(const phi_recorder *rec, phi_str loop_id);
+/* After phi__map_room. */
+PHI__FN void phi__rec_enter(phi_recorder *rec, phi__loop_box *loop);
+PHI__FN void phi__rec_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status);
+/* All that is open of a session. */
+PHI__FN void phi__rec_abort(phi_recorder *rec, phi__session_box *box);
+
+/* ---- recorder_links.c ---- */
+
+/* A loop in any session; NULL: it is not known. */
+PHI__FN phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_id);
+/* A loop whose parent is in another session makes its session that one's child. */
+PHI__FN bool phi__rec_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first);
+/* The end of a call that ran another agent. */
+PHI__FN bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev);
+
+#endif
+#endif
 
 /* ---- src/record/replay_in.h ---- */
 
@@ -56650,99 +56944,6 @@ PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not play
 #endif
 #endif
 
-/* ---- src/record/session_in.h ---- */
-
-/* session_in.h - what is behind a session and its loops, for those that make them.
-
-   A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
-   smaller selves behind until the session is freed. Loops never move. */
-#ifndef PHI_RECORD_SESSION_IN_H
-#define PHI_RECORD_SESSION_IN_H
-
-
-#ifndef PHI_NO_SESSIONS
-
-typedef struct phi__session_box phi__session_box;
-
-typedef struct phi__loop_box {
-    phi_loop_record pub; /* first: a record is its box */
-    phi__session_box *box;
-    size_t turn_cap, event_cap, child_cap, spawned_cap;
-    uint64_t sequence; /* of the next event */
-    bool open;         /* it runs or is pending: it stands in the recorder's table */
-    uint64_t hash;
-    struct phi__loop_box *next; /* in the table */
-    bool in_turn;
-    phi_turn turn; /* under way */
-    phi_message *input;
-    size_t input_cap;
-} phi__loop_box;
-
-struct phi__session_box {
-    phi_session pub;   /* first */
-    phi_memory memory; /* a child of the recorder's as long as that has it */
-    phi_arena arena;
-    size_t loop_cap;
-    size_t open; /* loops that are */
-    bool asked;  /* before_task was */
-    phi_spawn_ref parent;
-    phi__session_box *next; /* in the recorder's list */
-};
-
-static inline phi__loop_box *phi__loop_of(phi_loop_record *record) {
-    return (phi__loop_box *)(void *)record;
-}
-
-static inline phi__session_box *phi__session_of(phi_session *session) {
-    return (phi__session_box *)(void *)session;
-}
-
-/* parent: borrowed, may be NULL. NULL: no memory. */
-PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size_t limit_bytes,
-                                            phi_memory *parent);
-/* A loop that is not in the session's list yet, and room for it there. NULL: no memory. */
-PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
-PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
-
-/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed behind `count`. NULL: no
-   memory, and *cap is as it was. */
-PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
-                                    size_t need, size_t size);
-/* Copies in the session's arena. False: no memory. */
-PHI__FN bool phi__session_keep(phi__session_box *box, phi_str s, phi_str *out);
-PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message *messages,
-                                        size_t count, const phi_message **out);
-
-/* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
-PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
-
-/* Of a loop id: what is before the first dot, all where there is none; and what is between the first and the last. */
-PHI__FN phi_str phi__session_id_of(phi_str loop_id);
-PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
-
-/* LoopConfigSnapshot: of JSON; and of an answer, where there was none. NULL: no memory. */
-PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const phi_json *node);
-PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
-                                                      const phi_message *answer);
-
-/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
-   are the tree's. */
-typedef enum phi__session_part {
-    PHI__SESSION_SESSION,    /* phi_session */
-    PHI__SESSION_SPAWN,      /* phi_spawn_ref */
-    PHI__SESSION_LOOP,       /* phi_loop_record */
-    PHI__SESSION_TURN_ID,    /* phi_turn */
-    PHI__SESSION_TURN_TIMES, /* phi_turn */
-    PHI__SESSION_CHILD,      /* phi_child_ref */
-    PHI__SESSION_GROUP,      /* phi_loop_group */
-    PHI__SESSION_RANGE       /* phi_block_section */
-} phi__session_part;
-PHI__FN void phi__session_put_fields(phi__buf *out, phi__session_part part, const void *from);
-PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part part, void *to);
-
-#endif
-#endif
-
 /* ---- src/record/session_context_in.h ---- */
 
 /* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a loop. */
@@ -56789,242 +56990,13 @@ PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
    An event is first written as JSON, which is what the record keeps of it, and then read back: so that events of living
    agents, of files and of others are one thing here, and nothing points into a runtime.
-   Loops that run or are pending stand in a table by id; sessions in two lists, of open and of completed ones. */
+   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with it in
+   recorder_links.c. */
 
 
 #ifndef PHI_NO_SESSIONS
 
-enum {
-    PHI__RECORDER_BUCKETS = 16,       /* of the first table; a power of two */
-    PHI__RECORDER_INACTIVITY_S = 1800 /* the book, "InactivityTimeout" */
-};
-
-typedef struct phi__session_list {
-    phi__session_box *head, *tail;
-} phi__session_list;
-
-struct phi_recorder {
-    phi_memory memory;
-    phi_recorder_desc desc;
-    phi_arena scratch; /* of one event */
-    phi__session_list completed, open;
-    phi__loop_box **buckets;
-    size_t bucket_count, loop_count;
-    bool busy; /* inside of a callback */
-};
-
-/* ---- lists ---- */
-
-static void phi__rec_push(phi__session_list *list, phi__session_box *box) {
-    box->next = NULL;
-    if (list->tail != NULL)
-        list->tail->next = box;
-    else
-        list->head = box;
-    list->tail = box;
-}
-
-static bool phi__rec_take(phi__session_list *list, phi__session_box *box) {
-    phi__session_box *at = list->head, *before = NULL;
-    while (at != NULL && at != box) {
-        before = at;
-        at = at->next;
-    }
-    if (at == NULL) return false;
-    if (before != NULL)
-        before->next = box->next;
-    else
-        list->head = box->next;
-    if (list->tail == box) list->tail = before;
-    return true;
-}
-
-static phi__session_box *phi__rec_in(const phi__session_list *list, phi_str session_id) {
-    phi__session_box *box = list->head;
-    while (box != NULL && !phi_str_equal(box->pub.session_id, session_id)) box = box->next;
-    return box;
-}
-
-static phi__session_box *phi__rec_session(const phi_recorder *rec, phi_str session_id) {
-    phi__session_box *box = phi__rec_in(&rec->completed, session_id);
-    return box != NULL ? box : phi__rec_in(&rec->open, session_id);
-}
-
-/* All sessions, completed ones first. */
-static phi__session_box *phi__rec_each(const phi_recorder *rec, phi__session_box *last) {
-    if (last == NULL) return rec->completed.head != NULL ? rec->completed.head : rec->open.head;
-    if (last->next != NULL) return last->next;
-    return last == rec->completed.tail ? rec->open.head : NULL;
-}
-
-/* ---- the table of loops ---- */
-
-static phi__loop_box **phi__rec_bucket(const phi_recorder *rec, uint64_t hash) {
-    return &rec->buckets[(size_t)hash & (rec->bucket_count - 1)];
-}
-
-static phi__loop_box *phi__rec_open(const phi_recorder *rec, phi_str loop_id) {
-    uint64_t hash = phi__hash(loop_id, 0);
-    phi__loop_box *loop = rec->bucket_count > 0 ? *phi__rec_bucket(rec, hash) : NULL;
-    while (loop != NULL && (loop->hash != hash || !phi_str_equal(loop->pub.loop_id, loop_id)))
-        loop = loop->next;
-    return loop;
-}
-
-static phi__loop_box *phi__rec_running(const phi_recorder *rec, phi_str loop_id) {
-    phi__loop_box *loop = phi__rec_open(rec, loop_id);
-    return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
-}
-
-/* Room for one more, so that there are never more loops than buckets. */
-static bool phi__rec_room(phi_recorder *rec) {
-    size_t old_count = rec->bucket_count, i;
-    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__RECORDER_BUCKETS;
-    phi__loop_box **old = rec->buckets, **buckets;
-    if (rec->loop_count < old_count) return true;
-    buckets = (phi__loop_box **)phi__alloc(&rec->memory, phi__mul(count, sizeof *buckets));
-    if (buckets == NULL) return false;
-    rec->buckets = buckets;
-    rec->bucket_count = count;
-    for (i = 0; i < old_count; i++)
-        while (old[i] != NULL) {
-            phi__loop_box *loop = old[i], **to = phi__rec_bucket(rec, loop->hash);
-            old[i] = loop->next;
-            loop->next = *to;
-            *to = loop;
-        }
-    phi__free(&rec->memory, old, old_count * sizeof *old);
-    return true;
-}
-
-static void phi__rec_enter(phi_recorder *rec, phi__loop_box *loop) {
-    phi__loop_box **bucket;
-    loop->hash = phi__hash(loop->pub.loop_id, 0);
-    bucket = phi__rec_bucket(rec, loop->hash);
-    loop->next = *bucket;
-    *bucket = loop;
-    loop->open = true;
-    loop->box->open++;
-    rec->loop_count++;
-}
-
-static void phi__rec_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status) {
-    phi__loop_box **at = phi__rec_bucket(rec, loop->hash);
-    while (*at != loop) at = &(*at)->next;
-    *at = loop->next;
-    loop->open = loop->in_turn = false;
-    loop->box->open--;
-    rec->loop_count--;
-    loop->pub.status = status;
-}
-
-/* All that is open of a session. */
-static void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
-    size_t i;
-    for (i = 0; i < box->pub.loop_count; i++) {
-        phi__loop_box *loop = phi__loop_of(box->pub.loops[i]);
-        if (loop->open) phi__rec_leave(rec, loop, PHI_LOOP_ABORTED);
-    }
-}
-
-/* ---- links to other sessions ---- */
-
-/* A loop in any session; NULL: it is not known. */
-static phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_id) {
-    phi__loop_box *loop = phi__rec_open(rec, loop_id);
-    phi__session_box *box =
-        loop == NULL ? phi__rec_session(rec, phi__session_id_of(loop_id)) : NULL;
-    const phi_loop_record *record = NULL;
-    if (loop != NULL) return loop;
-    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
-    for (box = NULL; record == NULL && (box = phi__rec_each(rec, box)) != NULL;)
-        record = phi_session_get_loop(&box->pub, loop_id);
-    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
-}
-
-/* Fills what is not known yet. */
-static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
-                                const phi_child_ref *ref) {
-    phi_spawn_ref *parent = &child->parent;
-    bool ok = true;
-    if (child->pub.parent == NULL)
-        ok = phi__session_keep(child, session_id, &parent->parent_session_id) &&
-             phi__session_keep(child, loop_id, &parent->parent_loop_id);
-    else if (!phi_str_equal(parent->parent_loop_id, loop_id))
-        return true;
-    if (ok) child->pub.parent = parent;
-    if (!ok || ref == NULL || parent->tool_call_id.len > 0 || parent->tool_name.len > 0) return ok;
-    return phi__session_keep(child, ref->tool_name, &parent->tool_name) &&
-           phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
-}
-
-/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
-static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi__loop_box *child,
-                                         bool session_too) {
-    size_t i;
-    for (i = 0; i < loop->spawned_count; i++)
-        if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
-            (session_too &&
-             phi_str_equal(loop->spawned[i].child_session_id, child->box->pub.session_id)))
-            return &loop->spawned[i];
-    return NULL;
-}
-
-/* A new session's first loop: whether a call that has ended said it began it. */
-static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
-    phi__session_box *box = NULL;
-    size_t i;
-    while ((box = phi__rec_each(rec, box)) != NULL)
-        for (i = 0; box != child->box && i < box->pub.loop_count; i++) {
-            const phi_loop_record *loop = box->pub.loops[i];
-            const phi_child_ref *ref = phi__rec_ref(loop, child, true);
-            if (ref != NULL)
-                return phi__rec_spawned_by(child->box, loop->session_id, loop->loop_id, ref);
-        }
-    return true;
-}
-
-/* A loop whose parent is in another session makes its session that one's child. */
-static bool phi__rec_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
-    phi_str id = loop->pub.parent_loop_id, session_id;
-    phi__loop_box *parent;
-    if (id.len == 0) return !is_first || phi__rec_claimed(rec, loop);
-    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
-        return true;
-    parent = phi__rec_anywhere(rec, id);
-    session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
-    if (phi_str_equal(session_id, loop->pub.session_id)) return true;
-    return phi__rec_spawned_by(loop->box, session_id, id,
-                               parent != NULL ? phi__rec_ref(&parent->pub, loop, true) : NULL);
-}
-
-/* The end of a call that ran another agent. */
-static bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
-    phi__loop_box *child = phi__rec_anywhere(rec, ev->child_loop_id);
-    phi__session_box *to = loop->box, *of;
-    phi_child_ref *refs, *ref;
-    phi_str session_id =
-        child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
-    size_t i, n = loop->pub.spawned_count;
-    for (i = 0; i < n; i++)
-        if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
-            phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
-            return true;
-    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
-                                                  n + 1, sizeof *refs);
-    if (refs == NULL) return false;
-    loop->pub.spawned = refs;
-    ref = &refs[n];
-    if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
-        !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
-        !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
-        !phi__session_keep(to, session_id, &ref->child_session_id))
-        return false;
-    loop->pub.spawned_count++;
-    of = child != NULL ? child->box : phi__rec_session(rec, session_id);
-    if (of == NULL || of == to) return true;
-    return phi__rec_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
-}
+enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
 /* ---- the beginning of a session ---- */
 
@@ -57037,13 +57009,13 @@ static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int
     }
     box->pub.created_ms = box->pub.last_active_ms = box->pub.formation.at_ms = at_ms;
     box->pub.scope = rec->desc.scope;
-    phi__rec_push(&rec->open, box);
+    phi__rec_put(rec, box, false);
     return box;
 }
 
 /* Gives up one that was made in vain. */
 static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
-    (void)phi__rec_take(&rec->open, box);
+    phi__rec_take(rec, box);
     phi_session_free(&box->pub);
 }
 
@@ -57131,7 +57103,8 @@ static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const
     bool is_first = !box->asked, pending = false;
     if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
     if (!pending) loop = phi__session_loop(box);
-    if (loop == NULL || !phi__rec_room(rec) || !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
+    if (loop == NULL || !phi__map_room(&rec->loops) ||
+        !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
         (is_first && (!phi__rec_owner(box, ev->loop->agent_id) ||
                       !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
         !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
@@ -57164,7 +57137,7 @@ static phi_status phi__rec_start(phi_recorder *rec, const phi_event *ev, phi_str
     }
     status = phi__rec_begin(rec, box, ev, json);
     if (status != PHI_OK && made) phi__rec_forget(rec, box);
-    if (status == PHI_OK && phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    if (status == PHI_OK) phi__rec_move(rec, box, false);
     return status;
 }
 
@@ -57273,7 +57246,8 @@ static phi__loop_box *phi__rec_branch(phi_recorder *rec, phi__session_box *box, 
     phi__loop_box *loop;
     if (known != NULL) return phi__loop_of((phi_loop_record *)(uintptr_t)known);
     loop = phi__session_loop(box);
-    if (loop == NULL || !phi__rec_room(rec) || !phi__session_keep(box, id, &loop->pub.loop_id))
+    if (loop == NULL || !phi__map_room(&rec->loops) ||
+        !phi__session_keep(box, id, &loop->pub.loop_id))
         return NULL;
     loop->pub.session_id = box->pub.session_id;
     loop->pub.agent_id = box->pub.agent_id;
@@ -57310,7 +57284,7 @@ static phi_status phi__rec_parallel(phi_recorder *rec, const phi_event *ev) {
     if (box != NULL && box->pub.rejected) return PHI_OK;
     if (box == NULL) box = phi__rec_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
     if (box == NULL) return PHI_NO_MEMORY;
-    if (phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    phi__rec_move(rec, box, false);
     return phi__rec_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -57406,23 +57380,20 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
     if (rec->desc.inactivity_s == 0) rec->desc.inactivity_s = PHI__RECORDER_INACTIVITY_S;
     if (rec->desc.inactivity_s == PHI_RECORDER_AT_ONCE) rec->desc.inactivity_s = 0;
     phi_arena_init(&rec->scratch, &rec->memory, 0);
+    phi__map_init(&rec->loops, &rec->memory);
     return rec;
 }
 
 PHI_API void phi_recorder_free(phi_recorder *recorder) {
-    phi__session_box *box, *next;
+    phi__session_box *box;
     phi_memory memory;
-    int i;
     if (recorder == NULL || recorder->busy) return;
-    for (i = 0; i < 2; i++)
-        for (box = i == 0 ? recorder->open.head : recorder->completed.head; box != NULL;
-             box = next) {
-            next = box->next;
-            phi_session_free(&box->pub);
-        }
+    while ((box = phi__rec_each(recorder, NULL)) != NULL) {
+        phi__rec_take(recorder, box);
+        phi_session_free(&box->pub);
+    }
     phi_arena_free(&recorder->scratch);
-    phi__free(&recorder->memory, recorder->buckets,
-              recorder->bucket_count * sizeof *recorder->buckets);
+    phi__map_free(&recorder->loops);
     memory = recorder->memory; /* the recorder is in it */
     phi__free(&memory, recorder, sizeof *recorder);
 }
@@ -57502,7 +57473,7 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
     box = phi__session_of(session);
     box->asked = true;
     phi__rec_own(recorder, box, true);
-    phi__rec_push(&recorder->completed, box);
+    phi__rec_put(recorder, box, true);
     return PHI_OK;
 }
 
@@ -57554,28 +57525,25 @@ static bool phi__rec_waits(const phi__session_box *box) {
 }
 
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
-    phi__session_box *box, *next;
-    phi__session_list open = {NULL, NULL};
+    phi__link *link, *next;
     size_t n = 0;
-    bool done;
     if (recorder == NULL || recorder->busy) return 0;
-    for (box = recorder->open.head; box != NULL; box = next) {
-        next = box->next;
-        done = box->open == 0 && !phi__rec_waits(box);
-        if (done) n++;
-        phi__rec_push(done ? &recorder->completed : &open, box);
+    for (link = recorder->open.first; link != NULL; link = next) {
+        phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
+        next = link->next;
+        if (box->open > 0 || phi__rec_waits(box)) continue;
+        phi__rec_move(recorder, box, true);
+        n++;
     }
-    recorder->open = open;
     return n;
 }
 
 PHI_API void phi_recorder_flush(phi_recorder *recorder) {
-    phi__session_box *box;
     if (recorder == NULL || recorder->busy) return;
-    while ((box = recorder->open.head) != NULL) {
+    while (recorder->open.first != NULL) {
+        phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
         phi__rec_abort(recorder, box);
-        (void)phi__rec_take(&recorder->open, box);
-        phi__rec_push(&recorder->completed, box);
+        phi__rec_move(recorder, box, true);
         if (recorder->desc.after_task_fn == NULL || box->pub.rejected) continue;
         recorder->busy = true;
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
@@ -57584,11 +57552,190 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder) {
 }
 
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
-    phi__session_box *box = recorder != NULL && !recorder->busy ? recorder->completed.head : NULL;
-    if (box == NULL) return NULL;
-    (void)phi__rec_take(&recorder->completed, box);
+    phi__session_box *box;
+    if (recorder == NULL || recorder->busy || recorder->completed.first == NULL) return NULL;
+    box = PHI__OWNER(recorder->completed.first, phi__session_box, link);
+    phi__rec_take(recorder, box);
     phi__rec_own(recorder, box, false);
     return &box->pub;
+}
+
+#endif
+
+/* ---- src/record/recorder_known.c ---- */
+
+/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or are pending, by id. */
+
+#ifndef PHI_NO_SESSIONS
+
+/* ---- sessions ---- */
+
+PHI__FN void phi__rec_put(phi_recorder *rec, phi__session_box *box, bool completed) {
+    box->completed = completed;
+    phi__list_push(completed ? &rec->completed : &rec->open, &box->link);
+}
+
+PHI__FN void phi__rec_take(phi_recorder *rec, phi__session_box *box) {
+    phi__list_take(box->completed ? &rec->completed : &rec->open, &box->link);
+}
+
+PHI__FN void phi__rec_move(phi_recorder *rec, phi__session_box *box, bool completed) {
+    if (box->completed == completed) return;
+    phi__rec_take(rec, box);
+    phi__rec_put(rec, box, completed);
+}
+
+PHI__FN phi__session_box *phi__rec_each(const phi_recorder *rec, const phi__session_box *last) {
+    phi__link *link = last != NULL ? last->link.next : rec->completed.first;
+    if (link == NULL && (last == NULL || last->completed)) link = rec->open.first;
+    return link != NULL ? PHI__OWNER(link, phi__session_box, link) : NULL;
+}
+
+PHI__FN phi__session_box *phi__rec_session(const phi_recorder *rec, phi_str session_id) {
+    phi__session_box *box = NULL;
+    while ((box = phi__rec_each(rec, box)) != NULL)
+        if (phi_str_equal(box->pub.session_id, session_id)) break;
+    return box;
+}
+
+/* ---- loops ---- */
+
+PHI__FN phi__loop_box *phi__rec_open(const phi_recorder *rec, phi_str loop_id) {
+    uint64_t hash = phi__hash(loop_id, 0);
+    phi__loop_box *loop;
+    size_t probe = 0;
+    while ((loop = (phi__loop_box *)phi__map_each(&rec->loops, hash, &probe)) != NULL)
+        if (phi_str_equal(loop->pub.loop_id, loop_id)) break;
+    return loop;
+}
+
+PHI__FN phi__loop_box *phi__rec_running(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__rec_open(rec, loop_id);
+    return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
+}
+
+PHI__FN void phi__rec_enter(phi_recorder *rec, phi__loop_box *loop) {
+    loop->hash = phi__hash(loop->pub.loop_id, 0);
+    phi__map_add(&rec->loops, loop->hash, loop);
+    loop->open = true;
+    loop->box->open++;
+}
+
+PHI__FN void phi__rec_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status) {
+    phi__map_drop(&rec->loops, loop->hash, loop);
+    loop->open = loop->in_turn = false;
+    loop->box->open--;
+    loop->pub.status = status;
+}
+
+PHI__FN void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
+    size_t i;
+    for (i = 0; i < box->pub.loop_count; i++) {
+        phi__loop_box *loop = phi__loop_of(box->pub.loops[i]);
+        if (loop->open) phi__rec_leave(rec, loop, PHI_LOOP_ABORTED);
+    }
+}
+
+#endif
+
+/* ---- src/record/recorder_links.c ---- */
+
+/* recorder_links.c - what loops of several sessions have to do with each other: children that tools ran, and their parents. */
+
+#ifndef PHI_NO_SESSIONS
+
+PHI__FN phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_id) {
+    phi__loop_box *loop = phi__rec_open(rec, loop_id);
+    phi__session_box *box =
+        loop == NULL ? phi__rec_session(rec, phi__session_id_of(loop_id)) : NULL;
+    const phi_loop_record *record = NULL;
+    if (loop != NULL) return loop;
+    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
+    for (box = NULL; record == NULL && (box = phi__rec_each(rec, box)) != NULL;)
+        record = phi_session_get_loop(&box->pub, loop_id);
+    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
+}
+
+/* Fills what is not known yet. */
+static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
+                                const phi_child_ref *ref) {
+    phi_spawn_ref *parent = &child->parent;
+    bool ok = true;
+    if (child->pub.parent == NULL)
+        ok = phi__session_keep(child, session_id, &parent->parent_session_id) &&
+             phi__session_keep(child, loop_id, &parent->parent_loop_id);
+    else if (!phi_str_equal(parent->parent_loop_id, loop_id))
+        return true;
+    if (ok) child->pub.parent = parent;
+    if (!ok || ref == NULL || parent->tool_call_id.len > 0 || parent->tool_name.len > 0) return ok;
+    return phi__session_keep(child, ref->tool_name, &parent->tool_name) &&
+           phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
+}
+
+/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
+static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi__loop_box *child,
+                                         bool session_too) {
+    size_t i;
+    for (i = 0; i < loop->spawned_count; i++)
+        if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
+            (session_too &&
+             phi_str_equal(loop->spawned[i].child_session_id, child->box->pub.session_id)))
+            return &loop->spawned[i];
+    return NULL;
+}
+
+/* A new session's first loop: whether a call that has ended said it began it. */
+static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
+    phi__session_box *box = NULL;
+    size_t i;
+    while ((box = phi__rec_each(rec, box)) != NULL)
+        for (i = 0; box != child->box && i < box->pub.loop_count; i++) {
+            const phi_loop_record *loop = box->pub.loops[i];
+            const phi_child_ref *ref = phi__rec_ref(loop, child, true);
+            if (ref != NULL)
+                return phi__rec_spawned_by(child->box, loop->session_id, loop->loop_id, ref);
+        }
+    return true;
+}
+
+PHI__FN bool phi__rec_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
+    phi_str id = loop->pub.parent_loop_id, session_id;
+    phi__loop_box *parent;
+    if (id.len == 0) return !is_first || phi__rec_claimed(rec, loop);
+    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
+        return true;
+    parent = phi__rec_anywhere(rec, id);
+    session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
+    if (phi_str_equal(session_id, loop->pub.session_id)) return true;
+    return phi__rec_spawned_by(loop->box, session_id, id,
+                               parent != NULL ? phi__rec_ref(&parent->pub, loop, true) : NULL);
+}
+
+PHI__FN bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
+    phi__loop_box *child = phi__rec_anywhere(rec, ev->child_loop_id);
+    phi__session_box *to = loop->box, *of;
+    phi_child_ref *refs, *ref;
+    phi_str session_id =
+        child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
+    size_t i, n = loop->pub.spawned_count;
+    for (i = 0; i < n; i++)
+        if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
+            phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
+            return true;
+    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
+                                                  n + 1, sizeof *refs);
+    if (refs == NULL) return false;
+    loop->pub.spawned = refs;
+    ref = &refs[n];
+    if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
+        !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
+        !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
+        !phi__session_keep(to, session_id, &ref->child_session_id))
+        return false;
+    loop->pub.spawned_count++;
+    of = child != NULL ? child->box : phi__rec_session(rec, session_id);
+    if (of == NULL || of == to) return true;
+    return phi__rec_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
 }
 
 #endif

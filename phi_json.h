@@ -518,11 +518,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x74afba41
+#if PHI__IMP_BASE != 0x0a77a232
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x74afba41
+#define PHI__IMP_BASE 0x0a77a232
 
 /* ---- src/base/profile_in.h ---- */
 
@@ -796,6 +796,93 @@ enum { PHI__UUID_SIZE = 37 }; /* with the terminator */
 
 /* Writes sixteen random bytes as a UUID version 4. */
 PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE]);
+
+#endif
+
+/* ---- src/base/list_in.h ---- */
+
+/* list_in.h - lists whose links are inside of what they hold.
+
+       phi__list_push(&list, &thing->link);
+       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing, link));
+
+   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same wherever it stands.
+   Whoever walks a list and takes links out reads `next` before. A list must not be copied while it is in use. */
+#ifndef PHI_BASE_LIST_IN_H
+#define PHI_BASE_LIST_IN_H
+
+
+typedef struct phi__link {
+    struct phi__link *next, *prev;
+} phi__link;
+
+typedef struct phi__list {
+    phi__link *first, *last;
+} phi__list;
+
+/* At the end. */
+static inline void phi__list_push(phi__list *list, phi__link *link) {
+    link->next = NULL;
+    link->prev = list->last;
+    if (list->last != NULL)
+        list->last->next = link;
+    else
+        list->first = link;
+    list->last = link;
+}
+
+/* A link that is in this list. */
+static inline void phi__list_take(phi__list *list, phi__link *link) {
+    if (link->prev != NULL)
+        link->prev->next = link->next;
+    else
+        list->first = link->next;
+    if (link->next != NULL)
+        link->next->prev = link->prev;
+    else
+        list->last = link->prev;
+    link->next = link->prev = NULL;
+}
+
+#endif
+
+/* ---- src/base/map_in.h ---- */
+
+/* map_in.h - things found by a hash: a table with open addressing that grows.
+
+       for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
+           if (its key is the one) return item;
+
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the user's affair. The hash
+   must be good in its low bits. Room is made first (phi__map_room), so that adding cannot fail.
+   Ownership: the table alone; not what it points to. */
+#ifndef PHI_BASE_MAP_IN_H
+#define PHI_BASE_MAP_IN_H
+
+
+typedef struct phi__map_slot {
+    uint64_t hash;
+    void *item; /* NULL: free */
+} phi__map_slot;
+
+typedef struct phi__map {
+    phi_memory *memory;
+    phi__map_slot *slots;
+    size_t cap, count; /* cap: a power of two, or 0 */
+} phi__map;
+
+/* Takes no memory yet. */
+PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
+PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
+
+/* Room for one more. False: no memory, and nothing changed. */
+PHI__FN bool phi__map_room(phi__map *map);
+/* An item that is not in there, after phi__map_room. */
+PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
+/* One that is in there under this hash. */
+PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
+/* The next item under a hash, *probe being 0 at first; NULL: that were all. */
+PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
 #endif
 
@@ -1712,6 +1799,70 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
         out[at++] = hex[byte & 15u];
     }
     out[at] = '\0';
+}
+
+/* ---- src/base/map.c ---- */
+
+/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search soon ends. */
+
+enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
+
+PHI__FN void phi__map_init(phi__map *map, phi_memory *memory) {
+    memset(map, 0, sizeof *map);
+    map->memory = memory;
+}
+
+PHI__FN void phi__map_free(phi__map *map) {
+    phi__free(map->memory, map->slots, map->cap * sizeof *map->slots);
+    phi__map_init(map, map->memory);
+}
+
+PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
+    size_t mask = map->cap - 1, i = (size_t)hash & mask;
+    while (map->slots[i].item != NULL) i = (i + 1) & mask;
+    map->slots[i].hash = hash;
+    map->slots[i].item = item;
+    map->count++;
+}
+
+PHI__FN bool phi__map_room(phi__map *map) {
+    phi__map grown;
+    size_t i;
+    if (map->count < map->cap / 4 * 3) return true;
+    phi__map_init(&grown, map->memory);
+    grown.cap = map->cap > 0 ? phi__mul(map->cap, 2) : (size_t)PHI__MAP_FIRST;
+    grown.slots =
+        (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
+    if (grown.slots == NULL) return false;
+    for (i = 0; i < map->cap; i++)
+        if (map->slots[i].item != NULL)
+            phi__map_add(&grown, map->slots[i].hash, map->slots[i].item);
+    phi__map_free(map);
+    *map = grown;
+    return true;
+}
+
+PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
+    size_t mask = map->cap - 1;
+    if (map->cap == 0) return NULL;
+    for (;;) {
+        const phi__map_slot *slot = &map->slots[((size_t)hash + (*probe)++) & mask];
+        if (slot->item == NULL || slot->hash == hash) return slot->item;
+    }
+}
+
+/* What stands behind the gap moves up into it, unless that is before the place its hash gives it. */
+PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
+    size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
+    while (map->slots[gap].item != item) gap = (gap + 1) & mask;
+    for (i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
+        size_t home = (size_t)map->slots[i].hash & mask;
+        if (((i - home) & mask) < ((i - gap) & mask)) continue;
+        map->slots[gap] = map->slots[i];
+        gap = i;
+    }
+    map->slots[gap].item = NULL;
+    map->count--;
 }
 
 /* ---- src/base/sha256.c ---- */

@@ -273,11 +273,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x35fe8ed1
+#if PHI__IMP_TOOLS != 0xef03bc52
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x35fe8ed1
+#define PHI__IMP_TOOLS 0xef03bc52
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -1618,7 +1618,7 @@ enum {
     PHI__LIST_DEPTH = 3
 };
 
-typedef struct phi__list {
+typedef struct phi__list_run {
     phi__job job;
     const char *path, *pattern;
     uint64_t max_depth;
@@ -1629,14 +1629,14 @@ typedef struct phi__list {
     size_t count, cap;
     size_t heap, written; /* names that are still a heap; that are in `out` */
     phi__buf out;
-} phi__list;
+} phi__list_run;
 
-static void phi__list_forget(phi__list *list, phi_str name) {
+static void phi__list_forget(phi__list_run *list, phi_str name) {
     phi__free(list->job.memory, (void *)(uintptr_t)name.at, name.len);
 }
 
 static void phi__list_drop(phi__job *job) {
-    phi__list *list = (phi__list *)(void *)job;
+    phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_free(list->walk);
     list->walk = NULL;
     while (list->count > 0) phi__list_forget(list, list->names[--list->count]);
@@ -1672,7 +1672,7 @@ static void phi__list_rise(phi_str *names, size_t at, phi_str name) {
 }
 
 /* Counts a name, and keeps it where it is one of the first. False: no memory. */
-static bool phi__list_add(phi__list *list, phi_str name) {
+static bool phi__list_add(phi__list_run *list, phi_str name) {
     uint32_t most = list->job.set->desc.max_files;
     bool full = list->count >= most;
     phi_str *names;
@@ -1704,7 +1704,7 @@ static bool phi__list_skipped(phi_str path) {
 }
 
 /* A path as the model wrote it, and what is below it: one line, whatever the names are. */
-static void phi__list_write(phi__list *list, phi_str relative) {
+static void phi__list_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path), from;
     if (out->len > 0) phi__buf_char(out, '\n');
@@ -1718,7 +1718,7 @@ static void phi__list_write(phi__list *list, phi_str relative) {
     if (!out->failed) out->len = from + phi__words_clean_line(out->at + from, out->len - from);
 }
 
-static phi_flow phi__list_done(phi__list *list) {
+static phi_flow phi__list_done(phi__list_run *list) {
     bool cut = list->total > list->job.set->desc.max_files;
     char details[80];
     (void)snprintf(details, sizeof details, "{\"total\":%llu,\"truncated\":%s}",
@@ -1737,7 +1737,7 @@ static phi_flow phi__list_done(phi__list *list) {
 
 /* The heap becomes a sorted list, and then text. */
 static phi_flow phi__list_show(phi__job *job) {
-    phi__list *list = (phi__list *)(void *)job;
+    phi__list_run *list = (phi__list_run *)(void *)job;
     int units = PHI__LIST_STEP;
     for (; units > 0 && list->heap > 1; units--) {
         phi_str first = list->names[0];
@@ -1753,7 +1753,7 @@ static phi_flow phi__list_show(phi__job *job) {
 }
 
 /* False: no memory. */
-static bool phi__list_entry(phi__list *list, const phi__walk_entry *entry) {
+static bool phi__list_entry(phi__list_run *list, const phi__walk_entry *entry) {
     if (entry->kind == PHI__FILE_DIRECTORY) {
         if (entry->depth >= list->max_depth || phi__list_skipped(entry->path))
             phi__walk_skip(list->walk);
@@ -1765,7 +1765,7 @@ static bool phi__list_entry(phi__list *list, const phi__walk_entry *entry) {
 }
 
 static phi_flow phi__list_walk(phi__job *job) {
-    phi__list *list = (phi__list *)(void *)job;
+    phi__list_run *list = (phi__list_run *)(void *)job;
     phi__walk_entry entry;
     uint32_t units;
     memset(&entry, 0, sizeof entry);
@@ -1787,7 +1787,7 @@ static phi_flow phi__list_walk(phi__job *job) {
 }
 
 static phi_flow phi__list_open(phi__job *job) {
-    phi__list *list = (phi__list *)(void *)job;
+    phi__list_run *list = (phi__list_run *)(void *)job;
     const phi_tools_desc *desc = &job->set->desc;
     phi__file_info info;
     phi__words words;
@@ -1807,7 +1807,7 @@ static phi_flow phi__list_open(phi__job *job) {
 }
 
 static phi_flow phi__list_go(phi__job *job) {
-    phi__list *list = (phi__list *)(void *)job;
+    phi__list_run *list = (phi__list_run *)(void *)job;
     phi__buf_init(&list->out, job->memory);
     if (!phi__job_text(job, "path", false, &list->path) ||
         !phi__job_text(job, "pattern", false, &list->pattern) ||
@@ -1818,7 +1818,7 @@ static phi_flow phi__list_go(phi__job *job) {
 }
 
 PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str arguments) {
-    return phi__job_begin(user_data, call, arguments, sizeof(phi__list), false, phi__list_go,
+    return phi__job_begin(user_data, call, arguments, sizeof(phi__list_run), false, phi__list_go,
                           phi__list_drop);
 }
 

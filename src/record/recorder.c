@@ -2,247 +2,16 @@
 
    An event is first written as JSON, which is what the record keeps of it, and then read back: so that events of living
    agents, of files and of others are one thing here, and nothing points into a runtime.
-   Loops that run or are pending stand in a table by id; sessions in two lists, of open and of completed ones. */
-#include "record/recorder.h"
+   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with it in
+   recorder_links.c. */
+#include "record/recorder_in.h"
 
 #include "agent/agent.h"
 #include "base/buf_in.h"
-#include "record/session_in.h"
-#include "wire/hash_in.h"
 
 #ifndef PHI_NO_SESSIONS
 
-enum {
-    PHI__RECORDER_BUCKETS = 16,       /* of the first table; a power of two */
-    PHI__RECORDER_INACTIVITY_S = 1800 /* the book, "InactivityTimeout" */
-};
-
-typedef struct phi__session_list {
-    phi__session_box *head, *tail;
-} phi__session_list;
-
-struct phi_recorder {
-    phi_memory memory;
-    phi_recorder_desc desc;
-    phi_arena scratch; /* of one event */
-    phi__session_list completed, open;
-    phi__loop_box **buckets;
-    size_t bucket_count, loop_count;
-    bool busy; /* inside of a callback */
-};
-
-/* ---- lists ---- */
-
-static void phi__rec_push(phi__session_list *list, phi__session_box *box) {
-    box->next = NULL;
-    if (list->tail != NULL)
-        list->tail->next = box;
-    else
-        list->head = box;
-    list->tail = box;
-}
-
-static bool phi__rec_take(phi__session_list *list, phi__session_box *box) {
-    phi__session_box *at = list->head, *before = NULL;
-    while (at != NULL && at != box) {
-        before = at;
-        at = at->next;
-    }
-    if (at == NULL) return false;
-    if (before != NULL)
-        before->next = box->next;
-    else
-        list->head = box->next;
-    if (list->tail == box) list->tail = before;
-    return true;
-}
-
-static phi__session_box *phi__rec_in(const phi__session_list *list, phi_str session_id) {
-    phi__session_box *box = list->head;
-    while (box != NULL && !phi_str_equal(box->pub.session_id, session_id)) box = box->next;
-    return box;
-}
-
-static phi__session_box *phi__rec_session(const phi_recorder *rec, phi_str session_id) {
-    phi__session_box *box = phi__rec_in(&rec->completed, session_id);
-    return box != NULL ? box : phi__rec_in(&rec->open, session_id);
-}
-
-/* All sessions, completed ones first. */
-static phi__session_box *phi__rec_each(const phi_recorder *rec, phi__session_box *last) {
-    if (last == NULL) return rec->completed.head != NULL ? rec->completed.head : rec->open.head;
-    if (last->next != NULL) return last->next;
-    return last == rec->completed.tail ? rec->open.head : NULL;
-}
-
-/* ---- the table of loops ---- */
-
-static phi__loop_box **phi__rec_bucket(const phi_recorder *rec, uint64_t hash) {
-    return &rec->buckets[(size_t)hash & (rec->bucket_count - 1)];
-}
-
-static phi__loop_box *phi__rec_open(const phi_recorder *rec, phi_str loop_id) {
-    uint64_t hash = phi__hash(loop_id, 0);
-    phi__loop_box *loop = rec->bucket_count > 0 ? *phi__rec_bucket(rec, hash) : NULL;
-    while (loop != NULL && (loop->hash != hash || !phi_str_equal(loop->pub.loop_id, loop_id)))
-        loop = loop->next;
-    return loop;
-}
-
-static phi__loop_box *phi__rec_running(const phi_recorder *rec, phi_str loop_id) {
-    phi__loop_box *loop = phi__rec_open(rec, loop_id);
-    return loop != NULL && loop->pub.status == PHI_LOOP_RUNNING ? loop : NULL;
-}
-
-/* Room for one more, so that there are never more loops than buckets. */
-static bool phi__rec_room(phi_recorder *rec) {
-    size_t old_count = rec->bucket_count, i;
-    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__RECORDER_BUCKETS;
-    phi__loop_box **old = rec->buckets, **buckets;
-    if (rec->loop_count < old_count) return true;
-    buckets = (phi__loop_box **)phi__alloc(&rec->memory, phi__mul(count, sizeof *buckets));
-    if (buckets == NULL) return false;
-    rec->buckets = buckets;
-    rec->bucket_count = count;
-    for (i = 0; i < old_count; i++)
-        while (old[i] != NULL) {
-            phi__loop_box *loop = old[i], **to = phi__rec_bucket(rec, loop->hash);
-            old[i] = loop->next;
-            loop->next = *to;
-            *to = loop;
-        }
-    phi__free(&rec->memory, old, old_count * sizeof *old);
-    return true;
-}
-
-static void phi__rec_enter(phi_recorder *rec, phi__loop_box *loop) {
-    phi__loop_box **bucket;
-    loop->hash = phi__hash(loop->pub.loop_id, 0);
-    bucket = phi__rec_bucket(rec, loop->hash);
-    loop->next = *bucket;
-    *bucket = loop;
-    loop->open = true;
-    loop->box->open++;
-    rec->loop_count++;
-}
-
-static void phi__rec_leave(phi_recorder *rec, phi__loop_box *loop, phi_loop_status status) {
-    phi__loop_box **at = phi__rec_bucket(rec, loop->hash);
-    while (*at != loop) at = &(*at)->next;
-    *at = loop->next;
-    loop->open = loop->in_turn = false;
-    loop->box->open--;
-    rec->loop_count--;
-    loop->pub.status = status;
-}
-
-/* All that is open of a session. */
-static void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
-    size_t i;
-    for (i = 0; i < box->pub.loop_count; i++) {
-        phi__loop_box *loop = phi__loop_of(box->pub.loops[i]);
-        if (loop->open) phi__rec_leave(rec, loop, PHI_LOOP_ABORTED);
-    }
-}
-
-/* ---- links to other sessions ---- */
-
-/* A loop in any session; NULL: it is not known. */
-static phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_id) {
-    phi__loop_box *loop = phi__rec_open(rec, loop_id);
-    phi__session_box *box =
-        loop == NULL ? phi__rec_session(rec, phi__session_id_of(loop_id)) : NULL;
-    const phi_loop_record *record = NULL;
-    if (loop != NULL) return loop;
-    if (box != NULL) record = phi_session_get_loop(&box->pub, loop_id);
-    for (box = NULL; record == NULL && (box = phi__rec_each(rec, box)) != NULL;)
-        record = phi_session_get_loop(&box->pub, loop_id);
-    return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
-}
-
-/* Fills what is not known yet. */
-static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
-                                const phi_child_ref *ref) {
-    phi_spawn_ref *parent = &child->parent;
-    bool ok = true;
-    if (child->pub.parent == NULL)
-        ok = phi__session_keep(child, session_id, &parent->parent_session_id) &&
-             phi__session_keep(child, loop_id, &parent->parent_loop_id);
-    else if (!phi_str_equal(parent->parent_loop_id, loop_id))
-        return true;
-    if (ok) child->pub.parent = parent;
-    if (!ok || ref == NULL || parent->tool_call_id.len > 0 || parent->tool_name.len > 0) return ok;
-    return phi__session_keep(child, ref->tool_name, &parent->tool_name) &&
-           phi__session_keep(child, ref->tool_call_id, &parent->tool_call_id);
-}
-
-/* Of a call whose end came before the child's beginning: one of `loop` that names the child. */
-static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi__loop_box *child,
-                                         bool session_too) {
-    size_t i;
-    for (i = 0; i < loop->spawned_count; i++)
-        if (phi_str_equal(loop->spawned[i].child_loop_id, child->pub.loop_id) ||
-            (session_too &&
-             phi_str_equal(loop->spawned[i].child_session_id, child->box->pub.session_id)))
-            return &loop->spawned[i];
-    return NULL;
-}
-
-/* A new session's first loop: whether a call that has ended said it began it. */
-static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
-    phi__session_box *box = NULL;
-    size_t i;
-    while ((box = phi__rec_each(rec, box)) != NULL)
-        for (i = 0; box != child->box && i < box->pub.loop_count; i++) {
-            const phi_loop_record *loop = box->pub.loops[i];
-            const phi_child_ref *ref = phi__rec_ref(loop, child, true);
-            if (ref != NULL)
-                return phi__rec_spawned_by(child->box, loop->session_id, loop->loop_id, ref);
-        }
-    return true;
-}
-
-/* A loop whose parent is in another session makes its session that one's child. */
-static bool phi__rec_parent(phi_recorder *rec, phi__loop_box *loop, bool is_first) {
-    phi_str id = loop->pub.parent_loop_id, session_id;
-    phi__loop_box *parent;
-    if (id.len == 0) return !is_first || phi__rec_claimed(rec, loop);
-    if (phi_str_equal(id, loop->pub.loop_id) || phi_session_get_loop(&loop->box->pub, id) != NULL)
-        return true;
-    parent = phi__rec_anywhere(rec, id);
-    session_id = parent != NULL ? parent->pub.session_id : phi__session_id_of(id);
-    if (phi_str_equal(session_id, loop->pub.session_id)) return true;
-    return phi__rec_spawned_by(loop->box, session_id, id,
-                               parent != NULL ? phi__rec_ref(&parent->pub, loop, true) : NULL);
-}
-
-/* The end of a call that ran another agent. */
-static bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_event *ev) {
-    phi__loop_box *child = phi__rec_anywhere(rec, ev->child_loop_id);
-    phi__session_box *to = loop->box, *of;
-    phi_child_ref *refs, *ref;
-    phi_str session_id =
-        child != NULL ? child->pub.session_id : phi__session_id_of(ev->child_loop_id);
-    size_t i, n = loop->pub.spawned_count;
-    for (i = 0; i < n; i++)
-        if (phi_str_equal(loop->pub.spawned[i].tool_call_id, ev->tool_call_id) &&
-            phi_str_equal(loop->pub.spawned[i].child_loop_id, ev->child_loop_id))
-            return true;
-    refs = (phi_child_ref *)phi__session_room_for(to, loop->pub.spawned, n, &loop->spawned_cap,
-                                                  n + 1, sizeof *refs);
-    if (refs == NULL) return false;
-    loop->pub.spawned = refs;
-    ref = &refs[n];
-    if (!phi__session_keep(to, ev->tool_call_id, &ref->tool_call_id) ||
-        !phi__session_keep(to, ev->tool_name, &ref->tool_name) ||
-        !phi__session_keep(to, ev->child_loop_id, &ref->child_loop_id) ||
-        !phi__session_keep(to, session_id, &ref->child_session_id))
-        return false;
-    loop->pub.spawned_count++;
-    of = child != NULL ? child->box : phi__rec_session(rec, session_id);
-    if (of == NULL || of == to) return true;
-    return phi__rec_spawned_by(of, loop->pub.session_id, loop->pub.loop_id, ref);
-}
+enum { PHI__RECORDER_INACTIVITY_S = 1800 }; /* the book, "InactivityTimeout" */
 
 /* ---- the beginning of a session ---- */
 
@@ -255,13 +24,13 @@ static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int
     }
     box->pub.created_ms = box->pub.last_active_ms = box->pub.formation.at_ms = at_ms;
     box->pub.scope = rec->desc.scope;
-    phi__rec_push(&rec->open, box);
+    phi__rec_put(rec, box, false);
     return box;
 }
 
 /* Gives up one that was made in vain. */
 static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
-    (void)phi__rec_take(&rec->open, box);
+    phi__rec_take(rec, box);
     phi_session_free(&box->pub);
 }
 
@@ -349,7 +118,8 @@ static phi_status phi__rec_begin(phi_recorder *rec, phi__session_box *box, const
     bool is_first = !box->asked, pending = false;
     if (old != NULL && old->box == box && old->pub.status == PHI_LOOP_PENDING) pending = true;
     if (!pending) loop = phi__session_loop(box);
-    if (loop == NULL || !phi__rec_room(rec) || !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
+    if (loop == NULL || !phi__map_room(&rec->loops) ||
+        !phi__rec_fill(rec, loop, ev, box->pub.session_id) ||
         (is_first && (!phi__rec_owner(box, ev->loop->agent_id) ||
                       !phi__rec_formation(rec, box, ev->timestamp_ms))) ||
         !phi__rec_parent(rec, loop, is_first) || !phi__rec_keep_event(loop, 0, json))
@@ -382,7 +152,7 @@ static phi_status phi__rec_start(phi_recorder *rec, const phi_event *ev, phi_str
     }
     status = phi__rec_begin(rec, box, ev, json);
     if (status != PHI_OK && made) phi__rec_forget(rec, box);
-    if (status == PHI_OK && phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    if (status == PHI_OK) phi__rec_move(rec, box, false);
     return status;
 }
 
@@ -491,7 +261,8 @@ static phi__loop_box *phi__rec_branch(phi_recorder *rec, phi__session_box *box, 
     phi__loop_box *loop;
     if (known != NULL) return phi__loop_of((phi_loop_record *)(uintptr_t)known);
     loop = phi__session_loop(box);
-    if (loop == NULL || !phi__rec_room(rec) || !phi__session_keep(box, id, &loop->pub.loop_id))
+    if (loop == NULL || !phi__map_room(&rec->loops) ||
+        !phi__session_keep(box, id, &loop->pub.loop_id))
         return NULL;
     loop->pub.session_id = box->pub.session_id;
     loop->pub.agent_id = box->pub.agent_id;
@@ -528,7 +299,7 @@ static phi_status phi__rec_parallel(phi_recorder *rec, const phi_event *ev) {
     if (box != NULL && box->pub.rejected) return PHI_OK;
     if (box == NULL) box = phi__rec_new_session(rec, ev->parallel->session_id, ev->timestamp_ms);
     if (box == NULL) return PHI_NO_MEMORY;
-    if (phi__rec_take(&rec->completed, box)) phi__rec_push(&rec->open, box);
+    phi__rec_move(rec, box, false);
     return phi__rec_group(rec, box, ev) ? PHI_OK : PHI_NO_MEMORY;
 }
 
@@ -624,23 +395,20 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc) {
     if (rec->desc.inactivity_s == 0) rec->desc.inactivity_s = PHI__RECORDER_INACTIVITY_S;
     if (rec->desc.inactivity_s == PHI_RECORDER_AT_ONCE) rec->desc.inactivity_s = 0;
     phi_arena_init(&rec->scratch, &rec->memory, 0);
+    phi__map_init(&rec->loops, &rec->memory);
     return rec;
 }
 
 PHI_API void phi_recorder_free(phi_recorder *recorder) {
-    phi__session_box *box, *next;
+    phi__session_box *box;
     phi_memory memory;
-    int i;
     if (recorder == NULL || recorder->busy) return;
-    for (i = 0; i < 2; i++)
-        for (box = i == 0 ? recorder->open.head : recorder->completed.head; box != NULL;
-             box = next) {
-            next = box->next;
-            phi_session_free(&box->pub);
-        }
+    while ((box = phi__rec_each(recorder, NULL)) != NULL) {
+        phi__rec_take(recorder, box);
+        phi_session_free(&box->pub);
+    }
     phi_arena_free(&recorder->scratch);
-    phi__free(&recorder->memory, recorder->buckets,
-              recorder->bucket_count * sizeof *recorder->buckets);
+    phi__map_free(&recorder->loops);
     memory = recorder->memory; /* the recorder is in it */
     phi__free(&memory, recorder, sizeof *recorder);
 }
@@ -720,7 +488,7 @@ PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *sess
     box = phi__session_of(session);
     box->asked = true;
     phi__rec_own(recorder, box, true);
-    phi__rec_push(&recorder->completed, box);
+    phi__rec_put(recorder, box, true);
     return PHI_OK;
 }
 
@@ -772,28 +540,25 @@ static bool phi__rec_waits(const phi__session_box *box) {
 }
 
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder) {
-    phi__session_box *box, *next;
-    phi__session_list open = {NULL, NULL};
+    phi__link *link, *next;
     size_t n = 0;
-    bool done;
     if (recorder == NULL || recorder->busy) return 0;
-    for (box = recorder->open.head; box != NULL; box = next) {
-        next = box->next;
-        done = box->open == 0 && !phi__rec_waits(box);
-        if (done) n++;
-        phi__rec_push(done ? &recorder->completed : &open, box);
+    for (link = recorder->open.first; link != NULL; link = next) {
+        phi__session_box *box = PHI__OWNER(link, phi__session_box, link);
+        next = link->next;
+        if (box->open > 0 || phi__rec_waits(box)) continue;
+        phi__rec_move(recorder, box, true);
+        n++;
     }
-    recorder->open = open;
     return n;
 }
 
 PHI_API void phi_recorder_flush(phi_recorder *recorder) {
-    phi__session_box *box;
     if (recorder == NULL || recorder->busy) return;
-    while ((box = recorder->open.head) != NULL) {
+    while (recorder->open.first != NULL) {
+        phi__session_box *box = PHI__OWNER(recorder->open.first, phi__session_box, link);
         phi__rec_abort(recorder, box);
-        (void)phi__rec_take(&recorder->open, box);
-        phi__rec_push(&recorder->completed, box);
+        phi__rec_move(recorder, box, true);
         if (recorder->desc.after_task_fn == NULL || box->pub.rejected) continue;
         recorder->busy = true;
         recorder->desc.after_task_fn(recorder->desc.user_data, &box->pub);
@@ -802,9 +567,10 @@ PHI_API void phi_recorder_flush(phi_recorder *recorder) {
 }
 
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
-    phi__session_box *box = recorder != NULL && !recorder->busy ? recorder->completed.head : NULL;
-    if (box == NULL) return NULL;
-    (void)phi__rec_take(&recorder->completed, box);
+    phi__session_box *box;
+    if (recorder == NULL || recorder->busy || recorder->completed.first == NULL) return NULL;
+    box = PHI__OWNER(recorder->completed.first, phi__session_box, link);
+    phi__rec_take(recorder, box);
     phi__rec_own(recorder, box, false);
     return &box->pub;
 }

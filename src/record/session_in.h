@@ -7,6 +7,7 @@
 
 #include "base/arena_in.h"
 #include "base/buf_in.h"
+#include "base/list_in.h"
 #include "record/session.h"
 #include "text/json.h"
 
@@ -20,8 +21,7 @@ typedef struct phi__loop_box {
     size_t turn_cap, event_cap, child_cap, spawned_cap;
     uint64_t sequence; /* of the next event */
     bool open;         /* it runs or is pending: it stands in the recorder's table */
-    uint64_t hash;
-    struct phi__loop_box *next; /* in the table */
+    uint64_t hash;     /* in the table */
     bool in_turn;
     phi_turn turn; /* under way */
     phi_message *input;
@@ -36,7 +36,8 @@ struct phi__session_box {
     size_t open; /* loops that are */
     bool asked;  /* before_task was */
     phi_spawn_ref parent;
-    phi__session_box *next; /* in the recorder's list */
+    bool completed; /* in the list of such */
+    phi__link link; /* in the recorder's list */
 };
 
 static inline phi__loop_box *phi__loop_of(phi_loop_record *record) {

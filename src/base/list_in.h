@@ -1,0 +1,45 @@
+/* list_in.h - lists whose links are inside of what they hold.
+
+       phi__list_push(&list, &thing->link);
+       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing, link));
+
+   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same wherever it stands.
+   Whoever walks a list and takes links out reads `next` before. A list must not be copied while it is in use. */
+#ifndef PHI_BASE_LIST_IN_H
+#define PHI_BASE_LIST_IN_H
+
+#include "base/base_in.h"
+
+typedef struct phi__link {
+    struct phi__link *next, *prev;
+} phi__link;
+
+typedef struct phi__list {
+    phi__link *first, *last;
+} phi__list;
+
+/* At the end. */
+static inline void phi__list_push(phi__list *list, phi__link *link) {
+    link->next = NULL;
+    link->prev = list->last;
+    if (list->last != NULL)
+        list->last->next = link;
+    else
+        list->first = link;
+    list->last = link;
+}
+
+/* A link that is in this list. */
+static inline void phi__list_take(phi__list *list, phi__link *link) {
+    if (link->prev != NULL)
+        link->prev->next = link->next;
+    else
+        list->first = link->next;
+    if (link->next != NULL)
+        link->next->prev = link->prev;
+    else
+        list->last = link->prev;
+    link->next = link->prev = NULL;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search soon ends. */
+#include "base/map_in.h"
+
+enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
+
+PHI__FN void phi__map_init(phi__map *map, phi_memory *memory) {
+    memset(map, 0, sizeof *map);
+    map->memory = memory;
+}
+
+PHI__FN void phi__map_free(phi__map *map) {
+    phi__free(map->memory, map->slots, map->cap * sizeof *map->slots);
+    phi__map_init(map, map->memory);
+}
+
+PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
+    size_t mask = map->cap - 1, i = (size_t)hash & mask;
+    while (map->slots[i].item != NULL) i = (i + 1) & mask;
+    map->slots[i].hash = hash;
+    map->slots[i].item = item;
+    map->count++;
+}
+
+PHI__FN bool phi__map_room(phi__map *map) {
+    phi__map grown;
+    size_t i;
+    if (map->count < map->cap / 4 * 3) return true;
+    phi__map_init(&grown, map->memory);
+    grown.cap = map->cap > 0 ? phi__mul(map->cap, 2) : (size_t)PHI__MAP_FIRST;
+    grown.slots =
+        (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
+    if (grown.slots == NULL) return false;
+    for (i = 0; i < map->cap; i++)
+        if (map->slots[i].item != NULL)
+            phi__map_add(&grown, map->slots[i].hash, map->slots[i].item);
+    phi__map_free(map);
+    *map = grown;
+    return true;
+}
+
+PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
+    size_t mask = map->cap - 1;
+    if (map->cap == 0) return NULL;
+    for (;;) {
+        const phi__map_slot *slot = &map->slots[((size_t)hash + (*probe)++) & mask];
+        if (slot->item == NULL || slot->hash == hash) return slot->item;
+    }
+}
+
+/* What stands behind the gap moves up into it, unless that is before the place its hash gives it. */
+PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
+    size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
+    while (map->slots[gap].item != item) gap = (gap + 1) & mask;
+    for (i = (gap + 1) & mask; map->slots[i].item != NULL; i = (i + 1) & mask) {
+        size_t home = (size_t)map->slots[i].hash & mask;
+        if (((i - home) & mask) < ((i - gap) & mask)) continue;
+        map->slots[gap] = map->slots[i];
+        gap = i;
+    }
+    map->slots[gap].item = NULL;
+    map->count--;
+}
