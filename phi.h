@@ -39671,11 +39671,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x102f4d3f
+#if PHI__IMP_LOOP != 0xc971451a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x102f4d3f
+#define PHI__IMP_LOOP 0xc971451a
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40346,7 +40346,6 @@ typedef struct phi__session_count {
 } phi__session_count;
 
 typedef struct phi__session {
-    struct phi__session *next; /* of the same bucket */
     uint32_t refs;
     uint64_t hash;
     uint64_t number; /* from 1; another one whenever its counts begin anew */
@@ -40357,8 +40356,7 @@ typedef struct phi__session {
 
 typedef struct phi__sessions {
     phi_memory *memory;
-    phi__session **buckets;
-    size_t bucket_count, count;
+    phi__map map;     /* by id */
     uint64_t numbers; /* given so far */
 } phi__sessions;
 
@@ -47208,51 +47206,21 @@ PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
 /* session.c - the table of session ids and the counts of their runs. */
 
 
-enum { PHI__SESSION_BUCKETS = 16 }; /* of the first table; a power of two */
-
-static phi__session **phi__session_bucket(const phi__sessions *sessions, uint64_t hash) {
-    return &sessions->buckets[(size_t)hash & (sessions->bucket_count - 1)];
-}
-
-static void phi__session_link(phi__sessions *sessions, phi__session *session) {
-    phi__session **bucket = phi__session_bucket(sessions, session->hash);
-    session->next = *bucket;
-    *bucket = session;
-}
-
-static void phi__session_unlink(phi__sessions *sessions, phi__session *session) {
-    phi__session **at = phi__session_bucket(sessions, session->hash);
-    while (*at != session) at = &(*at)->next;
-    *at = session->next;
-}
-
-static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id, uint64_t hash) {
+static phi__session *phi__session_find(const phi__sessions *sessions, phi_str id) {
+    uint64_t hash = phi__hash(id, 0);
     phi__session *session;
-    if (sessions->bucket_count == 0) return NULL;
-    session = *phi__session_bucket(sessions, hash);
-    while (session != NULL && (session->hash != hash || !phi_str_equal(session->id, id)))
-        session = session->next;
+    size_t probe = 0;
+    while ((session = (phi__session *)phi__map_each(&sessions->map, hash, &probe)) != NULL)
+        if (phi_str_equal(session->id, id)) break;
     return session;
 }
 
-/* Room for one more, so that there are never more sessions than buckets. */
-static bool phi__session_room(phi__sessions *sessions) {
-    size_t old_count = sessions->bucket_count, i;
-    size_t count = old_count > 0 ? phi__mul(old_count, 2) : (size_t)PHI__SESSION_BUCKETS;
-    phi__session **old = sessions->buckets, **buckets;
-    if (sessions->count < old_count) return true;
-    buckets = (phi__session **)phi__alloc(sessions->memory, phi__mul(count, sizeof *buckets));
-    if (buckets == NULL) return false;
-    sessions->buckets = buckets;
-    sessions->bucket_count = count;
-    for (i = 0; i < old_count; i++)
-        while (old[i] != NULL) {
-            phi__session *session = old[i];
-            old[i] = session->next;
-            phi__session_link(sessions, session);
-        }
-    phi__free(sessions->memory, old, old_count * sizeof *old);
-    return true;
+static void phi__session_link(phi__sessions *sessions, phi__session *session) {
+    phi__map_add(&sessions->map, session->hash, session);
+}
+
+static void phi__session_unlink(phi__sessions *sessions, const phi__session *session) {
+    phi__map_drop(&sessions->map, session->hash, session);
 }
 
 static void phi__session_name(phi__sessions *sessions, phi__session *session, phi_str id,
@@ -47276,7 +47244,6 @@ static phi__session *phi__session_new(phi__sessions *sessions, phi_str id) {
     session->id_room = room;
     phi__session_name(sessions, session, id, text);
     phi__session_link(sessions, session);
-    sessions->count++;
     return session;
 }
 
@@ -47383,18 +47350,19 @@ PHI__FN void phi__session_undo(phi__session *session, phi_str segment) {
 PHI__FN void phi__sessions_init(phi__sessions *sessions, phi_memory *memory) {
     memset(sessions, 0, sizeof *sessions);
     sessions->memory = memory;
+    phi__map_init(&sessions->map, memory);
 }
 
 PHI__FN void phi__sessions_free(phi__sessions *sessions) {
-    PHI_ASSERT(sessions->count == 0);
-    phi__free(sessions->memory, sessions->buckets,
-              sessions->bucket_count * sizeof *sessions->buckets);
+    PHI_ASSERT(sessions->map.count == 0);
+    phi__map_free(&sessions->map);
     phi__sessions_init(sessions, sessions->memory);
 }
 
 PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id) {
-    phi__session *session = phi__session_find(sessions, id, phi__hash(id, 0));
-    if (session == NULL) return phi__session_room(sessions) ? phi__session_new(sessions, id) : NULL;
+    phi__session *session = phi__session_find(sessions, id);
+    if (session == NULL)
+        return phi__map_room(&sessions->map) ? phi__session_new(sessions, id) : NULL;
     session->refs++;
     return session;
 }
@@ -47402,14 +47370,13 @@ PHI__FN phi__session *phi__session_take(phi__sessions *sessions, phi_str id) {
 PHI__FN void phi__session_drop(phi__sessions *sessions, phi__session *session) {
     if (session == NULL || --session->refs > 0) return;
     phi__session_unlink(sessions, session);
-    sessions->count--;
     phi__session_forget(sessions, session);
     phi__free(sessions->memory, (char *)(uintptr_t)session->id.at, session->id_room);
     phi__free(sessions->memory, session, sizeof *session);
 }
 
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id) {
-    phi__session *old = *session, *other = phi__session_find(sessions, id, phi__hash(id, 0));
+    phi__session *old = *session, *other = phi__session_find(sessions, id);
     if (old->refs == 1 && id.len < old->id_room && (other == NULL || other == old)) {
         phi__session_unlink(sessions, old);
         phi__session_forget(sessions, old);

@@ -7,7 +7,8 @@
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
-#include "persist/persist_in.h"
+#include "base/map_in.h"
+#include "history/thread_in.h"
 
 /* One segment's count. */
 typedef struct phi__session_count {
@@ -17,7 +18,6 @@ typedef struct phi__session_count {
 } phi__session_count;
 
 typedef struct phi__session {
-    struct phi__session *next; /* of the same bucket */
     uint32_t refs;
     uint64_t hash;
     uint64_t number; /* from 1; another one whenever its counts begin anew */
@@ -28,8 +28,7 @@ typedef struct phi__session {
 
 typedef struct phi__sessions {
     phi_memory *memory;
-    phi__session **buckets;
-    size_t bucket_count, count;
+    phi__map map;     /* by id */
     uint64_t numbers; /* given so far */
 } phi__sessions;
 

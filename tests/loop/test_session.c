@@ -35,12 +35,12 @@ TEST(those_who_take_one_id_share_one_session) {
     CHECK_STR(a->id, "game");
     CHECK_EQ_STR(a->id.at, "game");
     CHECK_EQ_INT(a->refs, 2);
-    CHECK_EQ_INT(sessions.count, 2);
+    CHECK_EQ_INT(sessions.map.count, 2);
     drop(b);
     drop(c);
     drop(a);
     drop(NULL);
-    CHECK_EQ_INT(sessions.count, 0);
+    CHECK_EQ_INT(sessions.map.count, 0);
     phi__sessions_free(&sessions);
 }
 
@@ -182,12 +182,12 @@ TEST(renewing_to_an_id_in_use_joins_it_and_a_long_one_gets_room) {
     REQUIRE(a != NULL && b != NULL);
     CHECK(phi__session_renew(&sessions, &a, phi_str_of("b")));
     CHECK(a == b);
-    CHECK_EQ_INT(sessions.count, 1);
+    CHECK_EQ_INT(sessions.map.count, 1);
     drop(a);
     memset(longer, 'l', sizeof longer);
     CHECK(phi__session_renew(&sessions, &b, phi__str(longer, sizeof longer)));
     CHECK_EQ_INT(b->id.len, 200);
-    CHECK_EQ_INT(sessions.count, 1);
+    CHECK_EQ_INT(sessions.map.count, 1);
     CHECK_EQ_INT(next(b, "x"), 1);
     CHECK(phi__session_renew(&sessions, &b, b->id)); /* its own again: counted anew */
     CHECK_EQ_INT(next(b, "x"), 1);
@@ -206,8 +206,8 @@ TEST(ten_thousand_sessions_are_found_and_go) {
         all[i] = take(id);
         REQUIRE(all[i] != NULL);
     }
-    CHECK_EQ_INT(sessions.count, COUNT);
-    CHECK_EQ_INT(sessions.bucket_count, 16384);
+    CHECK_EQ_INT(sessions.map.count, COUNT);
+    CHECK_EQ_INT(sessions.map.cap, 16384);
     for (i = 0; i < COUNT; i++) {
         (void)snprintf(id, sizeof id, "session-%d", i);
         REQUIRE(take(id) == all[i]);
@@ -217,7 +217,7 @@ TEST(ten_thousand_sessions_are_found_and_go) {
     for (i = 0; i < COUNT; i += 2) drop(all[i]);
     for (i = 1; i < COUNT; i += 2) CHECK_EQ_INT(next(all[i], "x"), 2);
     for (i = 1; i < COUNT; i += 2) drop(all[i]);
-    CHECK_EQ_INT(sessions.count, 0);
+    CHECK_EQ_INT(sessions.map.count, 0);
     phi__sessions_free(&sessions);
     phi__sessions_free(&sessions);
 }
@@ -248,13 +248,13 @@ TEST(every_failed_allocation_leaves_what_there_was) {
         done = everything(all, COUNT);
         CHECK(done != test_alloc_tripped());
         test_alloc_fail_at(-1);
-        used = sessions.count;
+        used = sessions.map.count;
         for (i = 0; i < COUNT; i++)
             if (all[i] != NULL) CHECK(take(all[i]->id.at) == all[i]);
-        CHECK_EQ_INT(sessions.count, used);
+        CHECK_EQ_INT(sessions.map.count, used);
         for (i = 0; i < COUNT; i++) drop(all[i]);
         for (i = 0; i <= COUNT; i++) drop(all[i]);
-        CHECK_EQ_INT(sessions.count, 0);
+        CHECK_EQ_INT(sessions.map.count, 0);
         phi__sessions_free(&sessions);
         CHECK_EQ_INT(memory.used_bytes, 0);
     }
