@@ -39671,11 +39671,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xc971451a
+#if PHI__IMP_LOOP != 0x5ebdc424
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xc971451a
+#define PHI__IMP_LOOP 0x5ebdc424
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -44408,13 +44408,13 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
 
 #ifndef PHI_NO_SNAPSHOT
 
-static const phi__field phi__freeze_run[] = {
+static const phi__field phi__freeze_run_fields[] = {
     PHI__FIELD(phi__run, turn.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.told_messages, "told_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_flags[] = {
+static const phi__field phi__freeze_flags_fields[] = {
     PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -44426,13 +44426,13 @@ static const phi__field phi__freeze_flags[] = {
     PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, tools.doomed, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
 
-static const phi__field phi__freeze_limits[] = {
+static const phi__field phi__freeze_limits_fields[] = {
     PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_policy[] = {
+static const phi__field phi__freeze_policy_fields[] = {
     PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
@@ -44446,7 +44446,7 @@ static const phi__field phi__freeze_policy[] = {
     PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_failure[] = {
+static const phi__field phi__freeze_failure_fields[] = {
     PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -44454,12 +44454,12 @@ static const phi__field phi__freeze_failure[] = {
     PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_calls[] = {
+static const phi__field phi__freeze_calls_fields[] = {
     PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, tools.told, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_call[] = {
+static const phi__field phi__freeze_call_fields[] = {
     PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -44481,13 +44481,13 @@ typedef struct phi__freeze_table {
 
 static phi__freeze_table phi__freeze_table_of(phi__freeze_part part) {
     static const phi__freeze_table tables[] = {
-        {phi__freeze_run, PHI__COUNT(phi__freeze_run)},
-        {phi__freeze_flags, PHI__COUNT(phi__freeze_flags)},
-        {phi__freeze_limits, PHI__COUNT(phi__freeze_limits)},
-        {phi__freeze_policy, PHI__COUNT(phi__freeze_policy)},
-        {phi__freeze_failure, PHI__COUNT(phi__freeze_failure)},
-        {phi__freeze_calls, PHI__COUNT(phi__freeze_calls)},
-        {phi__freeze_call, PHI__COUNT(phi__freeze_call)}};
+        {phi__freeze_run_fields, PHI__COUNT(phi__freeze_run_fields)},
+        {phi__freeze_flags_fields, PHI__COUNT(phi__freeze_flags_fields)},
+        {phi__freeze_limits_fields, PHI__COUNT(phi__freeze_limits_fields)},
+        {phi__freeze_policy_fields, PHI__COUNT(phi__freeze_policy_fields)},
+        {phi__freeze_failure_fields, PHI__COUNT(phi__freeze_failure_fields)},
+        {phi__freeze_calls_fields, PHI__COUNT(phi__freeze_calls_fields)},
+        {phi__freeze_call_fields, PHI__COUNT(phi__freeze_call_fields)}};
     return tables[part];
 }
 
@@ -51294,11 +51294,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x2cc3a625
+#if PHI__IMP_AGENT != 0x44051f03
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x2cc3a625
+#define PHI__IMP_AGENT 0x44051f03
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53335,45 +53335,45 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 
 /* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they are. */
 
-static const phi__field phi__event_tool[] = {
+static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_retry[] = {
+static const phi__field phi__event_retry_fields[] = {
     PHI__FIELD(phi_event, attempt, "attempt", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, attempts, "attempts", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, delay_ms, "delay_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_dropped[] = {
+static const phi__field phi__event_dropped_fields[] = {
     PHI__FIELD(phi_event, text, "text", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, source, "reason", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_failure[] = {
+static const phi__field phi__event_failure_fields[] = {
     PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_failure_more[] = {
+static const phi__field phi__event_failure_more_fields[] = {
     PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-static const phi__field phi__event_pruned[] = {
+static const phi__field phi__event_pruned_fields[] = {
     PHI__FIELD(phi_pruned, tokens_removed, "tokens_removed", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_pruned, messages_removed, "messages_removed", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_pruned, memo, "memo", PHI__FIELD_STR, PHI__FIELD_OPTION)};
 
-static const phi__field phi__event_reverted[] = {
+static const phi__field phi__event_reverted_fields[] = {
     PHI__FIELD(phi_reverted, summary, "summary", PHI__FIELD_STR, PHI__FIELD_OPTION),
     PHI__FIELD(phi_reverted, applied, "applied", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_reverted, reason, "reason", PHI__FIELD_STR, PHI__FIELD_OPTION)};
 
-static const phi__field phi__event_compaction_start[] = {
+static const phi__field phi__event_compaction_start_fields[] = {
     PHI__FIELD(phi_compaction, estimated_tokens, "estimated_tokens", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_compaction, message_count, "message_count", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_compaction_end[] = {
+static const phi__field phi__event_compaction_end_fields[] = {
     PHI__FIELD(phi_compaction, messages_before, "messages_before", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_compaction, messages_after, "messages_after", PHI__FIELD_UINT,
@@ -53385,26 +53385,26 @@ static const phi__field phi__event_compaction_end[] = {
     PHI__FIELD(phi_compaction, loops_compacted, "loops_compacted", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_parallel_end[] = {
+static const phi__field phi__event_parallel_end_fields[] = {
     PHI__FIELD(phi_parallel, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_parallel, selected_index, "selected_config_index", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_forgotten[] = {
+static const phi__field phi__event_forgotten_fields[] = {
     PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, to, "to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_context[] = {
+static const phi__field phi__event_context_fields[] = {
     PHI__FIELD(phi_context, tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, limit, "limit", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, shown, "shown", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_needed[] = {
+static const phi__field phi__event_needed_fields[] = {
     PHI__FIELD(phi_context, need_from, "need_from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, need_to, "need_to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
@@ -53415,19 +53415,19 @@ typedef struct phi__event_table {
 
 static phi__event_table phi__event_table_of(phi__event_part part) {
     static const phi__event_table tables[] = {
-        {phi__event_tool, PHI__COUNT(phi__event_tool)},
-        {phi__event_retry, PHI__COUNT(phi__event_retry)},
-        {phi__event_dropped, PHI__COUNT(phi__event_dropped)},
-        {phi__event_failure, PHI__COUNT(phi__event_failure)},
-        {phi__event_failure_more, PHI__COUNT(phi__event_failure_more)},
-        {phi__event_pruned, PHI__COUNT(phi__event_pruned)},
-        {phi__event_reverted, PHI__COUNT(phi__event_reverted)},
-        {phi__event_compaction_start, PHI__COUNT(phi__event_compaction_start)},
-        {phi__event_compaction_end, PHI__COUNT(phi__event_compaction_end)},
-        {phi__event_parallel_end, PHI__COUNT(phi__event_parallel_end)},
-        {phi__event_forgotten, PHI__COUNT(phi__event_forgotten)},
-        {phi__event_context, PHI__COUNT(phi__event_context)},
-        {phi__event_needed, PHI__COUNT(phi__event_needed)}};
+        {phi__event_tool_fields, PHI__COUNT(phi__event_tool_fields)},
+        {phi__event_retry_fields, PHI__COUNT(phi__event_retry_fields)},
+        {phi__event_dropped_fields, PHI__COUNT(phi__event_dropped_fields)},
+        {phi__event_failure_fields, PHI__COUNT(phi__event_failure_fields)},
+        {phi__event_failure_more_fields, PHI__COUNT(phi__event_failure_more_fields)},
+        {phi__event_pruned_fields, PHI__COUNT(phi__event_pruned_fields)},
+        {phi__event_reverted_fields, PHI__COUNT(phi__event_reverted_fields)},
+        {phi__event_compaction_start_fields, PHI__COUNT(phi__event_compaction_start_fields)},
+        {phi__event_compaction_end_fields, PHI__COUNT(phi__event_compaction_end_fields)},
+        {phi__event_parallel_end_fields, PHI__COUNT(phi__event_parallel_end_fields)},
+        {phi__event_forgotten_fields, PHI__COUNT(phi__event_forgotten_fields)},
+        {phi__event_context_fields, PHI__COUNT(phi__event_context_fields)},
+        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)}};
     return tables[part];
 }
 

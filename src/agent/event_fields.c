@@ -2,45 +2,45 @@
 #include "agent/event_in.h"
 #include "text/records_in.h"
 
-static const phi__field phi__event_tool[] = {
+static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_retry[] = {
+static const phi__field phi__event_retry_fields[] = {
     PHI__FIELD(phi_event, attempt, "attempt", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, attempts, "attempts", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, delay_ms, "delay_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_dropped[] = {
+static const phi__field phi__event_dropped_fields[] = {
     PHI__FIELD(phi_event, text, "text", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, source, "reason", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_failure[] = {
+static const phi__field phi__event_failure_fields[] = {
     PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_failure_more[] = {
+static const phi__field phi__event_failure_more_fields[] = {
     PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
 
-static const phi__field phi__event_pruned[] = {
+static const phi__field phi__event_pruned_fields[] = {
     PHI__FIELD(phi_pruned, tokens_removed, "tokens_removed", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_pruned, messages_removed, "messages_removed", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_pruned, memo, "memo", PHI__FIELD_STR, PHI__FIELD_OPTION)};
 
-static const phi__field phi__event_reverted[] = {
+static const phi__field phi__event_reverted_fields[] = {
     PHI__FIELD(phi_reverted, summary, "summary", PHI__FIELD_STR, PHI__FIELD_OPTION),
     PHI__FIELD(phi_reverted, applied, "applied", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_reverted, reason, "reason", PHI__FIELD_STR, PHI__FIELD_OPTION)};
 
-static const phi__field phi__event_compaction_start[] = {
+static const phi__field phi__event_compaction_start_fields[] = {
     PHI__FIELD(phi_compaction, estimated_tokens, "estimated_tokens", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_compaction, message_count, "message_count", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_compaction_end[] = {
+static const phi__field phi__event_compaction_end_fields[] = {
     PHI__FIELD(phi_compaction, messages_before, "messages_before", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_compaction, messages_after, "messages_after", PHI__FIELD_UINT,
@@ -52,26 +52,26 @@ static const phi__field phi__event_compaction_end[] = {
     PHI__FIELD(phi_compaction, loops_compacted, "loops_compacted", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_parallel_end[] = {
+static const phi__field phi__event_parallel_end_fields[] = {
     PHI__FIELD(phi_parallel, selected_loop_id, "selected_loop_id", PHI__FIELD_STR,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_parallel, selected_index, "selected_config_index", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_forgotten[] = {
+static const phi__field phi__event_forgotten_fields[] = {
     PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, to, "to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_context[] = {
+static const phi__field phi__event_context_fields[] = {
     PHI__FIELD(phi_context, tokens, "tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, limit, "limit", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, shown, "shown", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__event_needed[] = {
+static const phi__field phi__event_needed_fields[] = {
     PHI__FIELD(phi_context, need_from, "need_from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_context, need_to, "need_to", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
@@ -82,19 +82,19 @@ typedef struct phi__event_table {
 
 static phi__event_table phi__event_table_of(phi__event_part part) {
     static const phi__event_table tables[] = {
-        {phi__event_tool, PHI__COUNT(phi__event_tool)},
-        {phi__event_retry, PHI__COUNT(phi__event_retry)},
-        {phi__event_dropped, PHI__COUNT(phi__event_dropped)},
-        {phi__event_failure, PHI__COUNT(phi__event_failure)},
-        {phi__event_failure_more, PHI__COUNT(phi__event_failure_more)},
-        {phi__event_pruned, PHI__COUNT(phi__event_pruned)},
-        {phi__event_reverted, PHI__COUNT(phi__event_reverted)},
-        {phi__event_compaction_start, PHI__COUNT(phi__event_compaction_start)},
-        {phi__event_compaction_end, PHI__COUNT(phi__event_compaction_end)},
-        {phi__event_parallel_end, PHI__COUNT(phi__event_parallel_end)},
-        {phi__event_forgotten, PHI__COUNT(phi__event_forgotten)},
-        {phi__event_context, PHI__COUNT(phi__event_context)},
-        {phi__event_needed, PHI__COUNT(phi__event_needed)}};
+        {phi__event_tool_fields, PHI__COUNT(phi__event_tool_fields)},
+        {phi__event_retry_fields, PHI__COUNT(phi__event_retry_fields)},
+        {phi__event_dropped_fields, PHI__COUNT(phi__event_dropped_fields)},
+        {phi__event_failure_fields, PHI__COUNT(phi__event_failure_fields)},
+        {phi__event_failure_more_fields, PHI__COUNT(phi__event_failure_more_fields)},
+        {phi__event_pruned_fields, PHI__COUNT(phi__event_pruned_fields)},
+        {phi__event_reverted_fields, PHI__COUNT(phi__event_reverted_fields)},
+        {phi__event_compaction_start_fields, PHI__COUNT(phi__event_compaction_start_fields)},
+        {phi__event_compaction_end_fields, PHI__COUNT(phi__event_compaction_end_fields)},
+        {phi__event_parallel_end_fields, PHI__COUNT(phi__event_parallel_end_fields)},
+        {phi__event_forgotten_fields, PHI__COUNT(phi__event_forgotten_fields)},
+        {phi__event_context_fields, PHI__COUNT(phi__event_context_fields)},
+        {phi__event_needed_fields, PHI__COUNT(phi__event_needed_fields)}};
     return tables[part];
 }
 

@@ -4,13 +4,13 @@
 
 #ifndef PHI_NO_SNAPSHOT
 
-static const phi__field phi__freeze_run[] = {
+static const phi__field phi__freeze_run_fields[] = {
     PHI__FIELD(phi__run, turn.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, said.told_messages, "told_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_flags[] = {
+static const phi__field phi__freeze_flags_fields[] = {
     PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -22,13 +22,13 @@ static const phi__field phi__freeze_flags[] = {
     PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
     PHI__FIELD(phi__run, tools.doomed, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
 
-static const phi__field phi__freeze_limits[] = {
+static const phi__field phi__freeze_limits_fields[] = {
     PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_policy[] = {
+static const phi__field phi__freeze_policy_fields[] = {
     PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
                PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
@@ -42,7 +42,7 @@ static const phi__field phi__freeze_policy[] = {
     PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_failure[] = {
+static const phi__field phi__freeze_failure_fields[] = {
     PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -50,12 +50,12 @@ static const phi__field phi__freeze_failure[] = {
     PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_calls[] = {
+static const phi__field phi__freeze_calls_fields[] = {
     PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, tools.told, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
 
-static const phi__field phi__freeze_call[] = {
+static const phi__field phi__freeze_call_fields[] = {
     PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
@@ -77,13 +77,13 @@ typedef struct phi__freeze_table {
 
 static phi__freeze_table phi__freeze_table_of(phi__freeze_part part) {
     static const phi__freeze_table tables[] = {
-        {phi__freeze_run, PHI__COUNT(phi__freeze_run)},
-        {phi__freeze_flags, PHI__COUNT(phi__freeze_flags)},
-        {phi__freeze_limits, PHI__COUNT(phi__freeze_limits)},
-        {phi__freeze_policy, PHI__COUNT(phi__freeze_policy)},
-        {phi__freeze_failure, PHI__COUNT(phi__freeze_failure)},
-        {phi__freeze_calls, PHI__COUNT(phi__freeze_calls)},
-        {phi__freeze_call, PHI__COUNT(phi__freeze_call)}};
+        {phi__freeze_run_fields, PHI__COUNT(phi__freeze_run_fields)},
+        {phi__freeze_flags_fields, PHI__COUNT(phi__freeze_flags_fields)},
+        {phi__freeze_limits_fields, PHI__COUNT(phi__freeze_limits_fields)},
+        {phi__freeze_policy_fields, PHI__COUNT(phi__freeze_policy_fields)},
+        {phi__freeze_failure_fields, PHI__COUNT(phi__freeze_failure_fields)},
+        {phi__freeze_calls_fields, PHI__COUNT(phi__freeze_calls_fields)},
+        {phi__freeze_call_fields, PHI__COUNT(phi__freeze_call_fields)}};
     return tables[part];
 }
 
