@@ -49,6 +49,10 @@
      PHI_NO_ANTHROPIC, PHI_NO_GEMINI, ...  without a provider; PHI_MINIMAL: without all that can be
                          left out, and PHI_WITH_ANTHROPIC, ... take back in (docs/embedding.md)
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
+     PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
+     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN
+                         without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
+                         refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
    defines it itself when it comes first in its file.
 
@@ -29228,11 +29232,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x304aebb5
+#if PHI__IMP_HISTORY != 0x2f704243
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x304aebb5
+#define PHI__IMP_HISTORY 0x2f704243
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -31363,6 +31367,8 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
 /* explain.c - a projection in words: a line for each group, what became of it, and why. */
 
 
+#ifndef PHI_NO_EXPLAIN
+
 static const char *phi__explain_verdict(const phi__group *g, const phi_policy *policy) {
     switch (g->verdict) {
     case PHI__VERDICT_SHOWN:
@@ -31467,6 +31473,31 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
         phi__project_of(&order, items, count, policy, counter, system_prompt, tool_schema_tokens);
     return status == PHI_OK ? phi__explain(&order, arena, out) : status;
 }
+
+#else
+
+PHI__FN phi_status phi__explain(phi__project_order *order, phi_arena *arena, phi_str *out) {
+    (void)order;
+    (void)arena;
+    (void)out;
+    return PHI_UNSUPPORTED;
+}
+
+PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
+                               const phi_token_counter *counter, phi_str system_prompt,
+                               uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out) {
+    (void)items;
+    (void)count;
+    (void)policy;
+    (void)counter;
+    (void)system_prompt;
+    (void)tool_schema_tokens;
+    (void)arena;
+    (void)out;
+    return PHI_UNSUPPORTED;
+}
+
+#endif
 
 /* ---- src/history/fold.c ---- */
 
@@ -51294,11 +51325,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x44051f03
+#if PHI__IMP_AGENT != 0x23c2dc65
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x44051f03
+#define PHI__IMP_AGENT 0x23c2dc65
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52033,6 +52064,12 @@ static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *
     if (tool->strict && !phi__strict_here())
         return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
                           PHI__STRICT_LEFT_OUT);
+#ifdef PHI_NO_ARGUMENT_STREAM
+    if (tool->on_field != NULL)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
+                          tool->name);
+#endif
     return phi__agent_check_schema(rt, tool);
 }
 
@@ -52191,12 +52228,6 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
 #ifdef PHI_NO_COMPACTION
     if (desc->compactor.start != NULL)
         missing = "compactor: this build has none (PHI_NO_COMPACTION)";
-#endif
-#ifdef PHI_NO_ARGUMENT_STREAM
-    size_t i;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].on_field != NULL)
-            missing = "tools: on_field: this build has none (PHI_NO_ARGUMENT_STREAM)";
 #endif
     (void)desc;
     return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);
@@ -54581,6 +54612,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
 
 #include <stdio.h>
 
+#ifndef PHI_NO_EXPLAIN
 static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
@@ -54588,6 +54620,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
                    (unsigned long long)phi__agent_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
+#endif
 
 /* ---- public ---- */
 
@@ -54606,12 +54639,18 @@ PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *poli
 }
 
 PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
+#ifndef PHI_NO_EXPLAIN
     phi__agent *agent = phi__agent_find(handle);
     phi__project_order order;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     return phi__run_order_of(agent, &order) ? phi__explain(&order, arena, out)
                                             : phi__explained_all(agent, arena, out);
+#else
+    (void)arena;
+    (void)out;
+    return handle.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+#endif
 }
 
 PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {

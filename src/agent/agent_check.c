@@ -150,6 +150,12 @@ static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *
     if (tool->strict && !phi__strict_here())
         return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
                           PHI__STRICT_LEFT_OUT);
+#ifdef PHI_NO_ARGUMENT_STREAM
+    if (tool->on_field != NULL)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": on_field: this build has none (PHI_NO_ARGUMENT_STREAM)",
+                          tool->name);
+#endif
     return phi__agent_check_schema(rt, tool);
 }
 
@@ -308,12 +314,6 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
 #ifdef PHI_NO_COMPACTION
     if (desc->compactor.start != NULL)
         missing = "compactor: this build has none (PHI_NO_COMPACTION)";
-#endif
-#ifdef PHI_NO_ARGUMENT_STREAM
-    size_t i;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].on_field != NULL)
-            missing = "tools: on_field: this build has none (PHI_NO_ARGUMENT_STREAM)";
 #endif
     (void)desc;
     return missing == NULL ? PHI_OK : phi__error(rt, PHI_UNSUPPORTED, "%s", missing);

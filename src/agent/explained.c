@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_EXPLAIN
 static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, phi_str *out) {
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
@@ -11,6 +12,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
                    (unsigned long long)phi__agent_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
+#endif
 
 /* ---- public ---- */
 
@@ -29,12 +31,18 @@ PHI_API phi_status phi_agent_set_policy(phi_agent handle, const phi_policy *poli
 }
 
 PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str *out) {
+#ifndef PHI_NO_EXPLAIN
     phi__agent *agent = phi__agent_find(handle);
     phi__project_order order;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     return phi__run_order_of(agent, &order) ? phi__explain(&order, arena, out)
                                             : phi__explained_all(agent, arena, out);
+#else
+    (void)arena;
+    (void)out;
+    return handle.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+#endif
 }
 
 PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {

@@ -243,7 +243,7 @@ class Features(unittest.TestCase):
     def test_without_any_feature_a_conversation_goes_on(self):
         self.amalgamate(ROOT)
         flags = ["-D" + name for name in ("PHI_NO_COMPACTION", "PHI_NO_CAPTURE", "PHI_NO_CACHE_STATS",
-                                          "PHI_NO_ARGUMENT_STREAM", "PHI_NO_CONTEXT_EDITS")]
+                                          "PHI_NO_ARGUMENT_STREAM", "PHI_NO_CONTEXT_EDITS", "PHI_NO_EXPLAIN")]
         said = self.run_host('printf("%d\\n", (int)phi_compact(agent));' +
                              REFUSED.replace("WANTS", "capture_requests = true"), flags=flags)
         self.assertEqual(said[0], "end 0")
