@@ -4264,11 +4264,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x0a77a232
+#if PHI__IMP_BASE != 0x3c626009
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x0a77a232
+#define PHI__IMP_BASE 0x3c626009
 
 /* ---- src/base/profile_in.h ---- */
 
@@ -4306,6 +4306,36 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 #if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
 #define PHI_NO_STRICT 1
+#endif
+#if !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_SESSIONS)
+#define PHI_NO_SESSIONS 1
+#endif
+#if !defined(PHI_WITH_TAPE) && !defined(PHI_NO_TAPE)
+#define PHI_NO_TAPE 1
+#endif
+#if !defined(PHI_WITH_STORE_FILES) && !defined(PHI_NO_STORE_FILES)
+#define PHI_NO_STORE_FILES 1
+#endif
+#if !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_SNAPSHOT)
+#define PHI_NO_SNAPSHOT 1
+#endif
+#if !defined(PHI_WITH_COMPACTION) && !defined(PHI_NO_COMPACTION)
+#define PHI_NO_COMPACTION 1
+#endif
+#if !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_CAPTURE)
+#define PHI_NO_CAPTURE 1
+#endif
+#if !defined(PHI_WITH_CACHE_STATS) && !defined(PHI_NO_CACHE_STATS)
+#define PHI_NO_CACHE_STATS 1
+#endif
+#if !defined(PHI_WITH_ARGUMENT_STREAM) && !defined(PHI_NO_ARGUMENT_STREAM)
+#define PHI_NO_ARGUMENT_STREAM 1
+#endif
+#if !defined(PHI_WITH_CONTEXT_EDITS) && !defined(PHI_NO_CONTEXT_EDITS)
+#define PHI_NO_CONTEXT_EDITS 1
+#endif
+#if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
+#define PHI_NO_EXPLAIN 1
 #endif
 #endif
 
@@ -28667,11 +28697,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0x25b1c779
+#if PHI__IMP_LOG != 0xddb70be4
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0x25b1c779
+#define PHI__IMP_LOG 0xddb70be4
 
 /* ---- src/log/dirty_in.h ---- */
 
@@ -28830,6 +28860,8 @@ PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
 /* Room for n more entries, so that adding them cannot fail. False: no memory. */
 PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
 /* The next entry, which lives in the current segment already. */
+/* An entry that is the last one: when it was made. */
+PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
 /* After something was added. */
 PHI__FN void phi__log_grew(phi__log *log);
@@ -29086,12 +29118,17 @@ PHI__FN bool phi__log_reserve(phi__log *log, size_t n) {
     return grown != NULL;
 }
 
+PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms) {
+    entry->at_ms = at_ms;
+    if (log->made_ms == 0) log->made_ms = at_ms;
+    log->changed_ms = at_ms;
+}
+
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
     entry->seq = log->count++;
     entry->segment = log->current;
     log->entries[log->held++] = entry;
-    if (log->made_ms == 0) log->made_ms = entry->at_ms;
-    log->changed_ms = entry->at_ms;
+    phi__log_set_time(log, entry, entry->at_ms);
 }
 
 PHI__FN void phi__log_grew(phi__log *log) {
@@ -35462,11 +35499,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xac02c330
+#if PHI__IMP_PERSIST != 0x0d178d1a
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xac02c330
+#define PHI__IMP_PERSIST 0x0d178d1a
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -37300,7 +37337,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
         status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
     entry = thread->log.entries[thread->log.held - 1];
-    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
+    phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
     entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;

@@ -518,11 +518,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x0a77a232
+#if PHI__IMP_BASE != 0x3c626009
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x0a77a232
+#define PHI__IMP_BASE 0x3c626009
 
 /* ---- src/base/profile_in.h ---- */
 
@@ -560,6 +560,36 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 #if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
 #define PHI_NO_STRICT 1
+#endif
+#if !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_SESSIONS)
+#define PHI_NO_SESSIONS 1
+#endif
+#if !defined(PHI_WITH_TAPE) && !defined(PHI_NO_TAPE)
+#define PHI_NO_TAPE 1
+#endif
+#if !defined(PHI_WITH_STORE_FILES) && !defined(PHI_NO_STORE_FILES)
+#define PHI_NO_STORE_FILES 1
+#endif
+#if !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_SNAPSHOT)
+#define PHI_NO_SNAPSHOT 1
+#endif
+#if !defined(PHI_WITH_COMPACTION) && !defined(PHI_NO_COMPACTION)
+#define PHI_NO_COMPACTION 1
+#endif
+#if !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_CAPTURE)
+#define PHI_NO_CAPTURE 1
+#endif
+#if !defined(PHI_WITH_CACHE_STATS) && !defined(PHI_NO_CACHE_STATS)
+#define PHI_NO_CACHE_STATS 1
+#endif
+#if !defined(PHI_WITH_ARGUMENT_STREAM) && !defined(PHI_NO_ARGUMENT_STREAM)
+#define PHI_NO_ARGUMENT_STREAM 1
+#endif
+#if !defined(PHI_WITH_CONTEXT_EDITS) && !defined(PHI_NO_CONTEXT_EDITS)
+#define PHI_NO_CONTEXT_EDITS 1
+#endif
+#if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
+#define PHI_NO_EXPLAIN 1
 #endif
 #endif
 

@@ -33,6 +33,36 @@
 #if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
 #define PHI_NO_STRICT 1
 #endif
+#if !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_SESSIONS)
+#define PHI_NO_SESSIONS 1
+#endif
+#if !defined(PHI_WITH_TAPE) && !defined(PHI_NO_TAPE)
+#define PHI_NO_TAPE 1
+#endif
+#if !defined(PHI_WITH_STORE_FILES) && !defined(PHI_NO_STORE_FILES)
+#define PHI_NO_STORE_FILES 1
+#endif
+#if !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_SNAPSHOT)
+#define PHI_NO_SNAPSHOT 1
+#endif
+#if !defined(PHI_WITH_COMPACTION) && !defined(PHI_NO_COMPACTION)
+#define PHI_NO_COMPACTION 1
+#endif
+#if !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_CAPTURE)
+#define PHI_NO_CAPTURE 1
+#endif
+#if !defined(PHI_WITH_CACHE_STATS) && !defined(PHI_NO_CACHE_STATS)
+#define PHI_NO_CACHE_STATS 1
+#endif
+#if !defined(PHI_WITH_ARGUMENT_STREAM) && !defined(PHI_NO_ARGUMENT_STREAM)
+#define PHI_NO_ARGUMENT_STREAM 1
+#endif
+#if !defined(PHI_WITH_CONTEXT_EDITS) && !defined(PHI_NO_CONTEXT_EDITS)
+#define PHI_NO_CONTEXT_EDITS 1
+#endif
+#if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
+#define PHI_NO_EXPLAIN 1
+#endif
 #endif
 
 #endif

@@ -26,12 +26,17 @@ PHI__FN bool phi__log_reserve(phi__log *log, size_t n) {
     return grown != NULL;
 }
 
+PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms) {
+    entry->at_ms = at_ms;
+    if (log->made_ms == 0) log->made_ms = at_ms;
+    log->changed_ms = at_ms;
+}
+
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry) {
     entry->seq = log->count++;
     entry->segment = log->current;
     log->entries[log->held++] = entry;
-    if (log->made_ms == 0) log->made_ms = entry->at_ms;
-    log->changed_ms = entry->at_ms;
+    phi__log_set_time(log, entry, entry->at_ms);
 }
 
 PHI__FN void phi__log_grew(phi__log *log) {

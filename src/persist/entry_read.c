@@ -364,7 +364,7 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
         status = phi__entry_read_plain(r, root, in, (phi_entry_kind)kind, loop_id);
     if (status != PHI_OK) return status;
     entry = thread->log.entries[thread->log.held - 1];
-    entry->at_ms = phi_json_int(in[PHI__ENTRY_IN_AT], 0);
+    phi__log_set_time(&thread->log, entry, phi_json_int(in[PHI__ENTRY_IN_AT], 0));
     entry->loop_id = loop_id;
     entry->turn_index = (uint32_t)phi_json_uint(in[PHI__ENTRY_IN_TURN], 0);
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;

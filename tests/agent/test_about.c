@@ -266,6 +266,32 @@ TEST(a_store_keeps_all_of_it) {
     store_mem_free(store);
 }
 
+TEST(a_log_that_was_read_has_the_times_of_its_entries) {
+    store_mem *store = store_mem_new();
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_thread_info before;
+    phi_thread *again;
+    char words[100];
+    talk t;
+    desc.store = store_mem_store(store);
+    desc.thread_id = "smith";
+    talk_begin(&t, r, &desc);
+    CHECK(exchange(&t) == PHI_OK);
+    rig_pass_ms(r, 5000);
+    CHECK(exchange(&t) == PHI_OK);
+    before = info_of(phi_agent_thread(t.agent));
+    CHECK_EQ_INT(phi_agent_free(t.agent), PHI_OK);
+    (void)rig_run(r, 2);
+    again = phi_thread_new(rig_runtime(r), 0);
+    CHECK_EQ_INT(phi_thread_attach(again, store_mem_store(store), "smith", NULL, words, 100),
+                 PHI_OK);
+    CHECK(before.made_ms != 0 && info_of(again).made_ms == before.made_ms);
+    CHECK(before.changed_ms > before.made_ms && info_of(again).changed_ms == before.changed_ms);
+    rig_free(r);
+    store_mem_free(store);
+}
+
 TEST(out_of_its_store_a_thread_keeps_its_id) {
     store_mem *store = store_mem_new();
     rig *r = rig_new();
@@ -411,6 +437,7 @@ TEST_MAIN(TEST_ENTRY(a_thread_in_memory_has_an_id_that_stays),
           TEST_ENTRY(a_fork_says_where_it_came_from),
           TEST_ENTRY(each_run_s_system_prompt_is_known_and_kept_once),
           TEST_ENTRY(an_agent_that_never_had_a_system_prompt_notes_none),
+          TEST_ENTRY(a_log_that_was_read_has_the_times_of_its_entries),
           TEST_ENTRY(a_store_keeps_all_of_it), TEST_ENTRY(out_of_its_store_a_thread_keeps_its_id),
           TEST_ENTRY(a_text_of_a_thread_has_its_id_and_reads_as_the_same),
           TEST_ENTRY(a_snapshot_keeps_all_of_it),
