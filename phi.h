@@ -28697,11 +28697,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0xddb70be4
+#if PHI__IMP_LOG != 0x1959bee5
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0xddb70be4
+#define PHI__IMP_LOG 0x1959bee5
 
 /* ---- src/log/dirty_in.h ---- */
 
@@ -28859,9 +28859,9 @@ PHI__FN int64_t phi__log_now(const phi__log *log);
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
 /* Room for n more entries, so that adding them cannot fail. False: no memory. */
 PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
-/* The next entry, which lives in the current segment already. */
-/* An entry that is the last one: when it was made. */
+/* When the last entry was made. */
 PHI__FN void phi__log_set_time(phi__log *log, phi__entry *entry, int64_t at_ms);
+/* The next entry, which lives in the current segment already. */
 PHI__FN void phi__log_add(phi__log *log, phi__entry *entry);
 /* After something was added. */
 PHI__FN void phi__log_grew(phi__log *log);
