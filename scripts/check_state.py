@@ -16,27 +16,23 @@ MOST = 40
 # member of phi__run, phi__agent or phi_runtime: the files that touch it. What a run is saved by touches what it saves.
 OWNED = {
     "ready": "loop/schedule", "slice": "loop/schedule",
-    "capture": "loop/capture",
     "filter": "loop/filter",
     "pause": "loop/pause",
     "listed": "loop/context",
     "shown": "loop/shown",
-    "compacting": "loop/compaction",
     "hosted": "loop/provider",
     "attempt": "loop/attempt loop/attempt_end loop/model_call loop/provider",
-    "fields": "loop/fields",
     "poll": "loop/input loop/freeze loop/thaw",
     "tools": "loop/tool_round loop/run_tools loop/call loop/freeze loop/thaw",
     "events": "loop/events",
     "bare": "loop/bare agent/bare_run",
     "room": "loop/forget",
-    "compacted": "loop/compaction loop/compactor agent/snapshot",
     "polls": "loop/call",
     "last_error": "loop/error",
 }
 # The same name of another struct's member, by the file: (file, member).
 OTHERS = {("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}  # rt->events, the queue itself
-FOLDERS = ("loop", "agent", "session", "tools")
+FOLDERS = ("loop", "features", "agent", "session", "tools")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 STRUCT = re.compile(r"\bstruct (\w+) \{")
 
