@@ -49312,11 +49312,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x214058a9
+#if PHI__IMP_FEATURES != 0x8c15d2ed
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x214058a9
+#define PHI__IMP_FEATURES 0x8c15d2ed
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50947,31 +50947,31 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
 #ifdef PHI_NO_ARGUMENT_STREAM
 #define PHI__TABLE_FIELDS(X)
 #else
-#define PHI__TABLE_FIELDS(X) X(fields)
+#define PHI__TABLE_FIELDS(X) X(phi__fields_feature)
 #endif
 
 #ifdef PHI_NO_CACHE_STATS
 #define PHI__TABLE_CACHING(X)
 #else
-#define PHI__TABLE_CACHING(X) X(caching)
+#define PHI__TABLE_CACHING(X) X(phi__caching_feature)
 #endif
 
 #ifdef PHI_NO_CAPTURE
 #define PHI__TABLE_CAPTURE(X)
 #else
-#define PHI__TABLE_CAPTURE(X) X(capture)
+#define PHI__TABLE_CAPTURE(X) X(phi__capture_feature)
 #endif
 
 #ifdef PHI_NO_CONTEXT_EDITS
 #define PHI__TABLE_WISHES(X)
 #else
-#define PHI__TABLE_WISHES(X) X(wishes)
+#define PHI__TABLE_WISHES(X) X(phi__wishes_feature)
 #endif
 
 #ifdef PHI_NO_COMPACTION
 #define PHI__TABLE_COMPACTION(X)
 #else
-#define PHI__TABLE_COMPACTION(X) X(compaction)
+#define PHI__TABLE_COMPACTION(X) X(phi__compaction_feature)
 #endif
 
 /* clang-format off */
@@ -50980,12 +50980,12 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_WISHES(X) \
-    X(put_off) \
+    X(phi__put_off_feature) \
     PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 
-#define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
-#define PHI__TABLE_LINE(name) phi__##name##_feature,
+#define PHI__TABLE_DECLARE(feature) PHI__FN const phi__feature *feature(void);
+#define PHI__TABLE_LINE(feature) feature,
 
 PHI__TABLE(PHI__TABLE_DECLARE)
 

@@ -7,31 +7,31 @@
 #ifdef PHI_NO_ARGUMENT_STREAM
 #define PHI__TABLE_FIELDS(X)
 #else
-#define PHI__TABLE_FIELDS(X) X(fields)
+#define PHI__TABLE_FIELDS(X) X(phi__fields_feature)
 #endif
 
 #ifdef PHI_NO_CACHE_STATS
 #define PHI__TABLE_CACHING(X)
 #else
-#define PHI__TABLE_CACHING(X) X(caching)
+#define PHI__TABLE_CACHING(X) X(phi__caching_feature)
 #endif
 
 #ifdef PHI_NO_CAPTURE
 #define PHI__TABLE_CAPTURE(X)
 #else
-#define PHI__TABLE_CAPTURE(X) X(capture)
+#define PHI__TABLE_CAPTURE(X) X(phi__capture_feature)
 #endif
 
 #ifdef PHI_NO_CONTEXT_EDITS
 #define PHI__TABLE_WISHES(X)
 #else
-#define PHI__TABLE_WISHES(X) X(wishes)
+#define PHI__TABLE_WISHES(X) X(phi__wishes_feature)
 #endif
 
 #ifdef PHI_NO_COMPACTION
 #define PHI__TABLE_COMPACTION(X)
 #else
-#define PHI__TABLE_COMPACTION(X) X(compaction)
+#define PHI__TABLE_COMPACTION(X) X(phi__compaction_feature)
 #endif
 
 /* clang-format off */
@@ -40,12 +40,12 @@
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_WISHES(X) \
-    X(put_off) \
+    X(phi__put_off_feature) \
     PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 
-#define PHI__TABLE_DECLARE(name) PHI__FN const phi__feature *phi__##name##_feature(void);
-#define PHI__TABLE_LINE(name) phi__##name##_feature,
+#define PHI__TABLE_DECLARE(feature) PHI__FN const phi__feature *feature(void);
+#define PHI__TABLE_LINE(feature) feature,
 
 PHI__TABLE(PHI__TABLE_DECLARE)
 

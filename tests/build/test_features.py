@@ -225,9 +225,9 @@ class Features(unittest.TestCase):
         self.put("src/features/made_up.c", MADE_UP)
         with open(self.path("src/features/table.c"), encoding="utf-8") as file:
             table = file.read()
-        line = "    X(put_off) \\\n"
+        line = "    X(phi__put_off_feature) \\\n"
         self.assertEqual(table.count(line), 1)
-        self.put("src/features/table.c", table.replace(line, line + "    X(made_up) \\\n"))
+        self.put("src/features/table.c", table.replace(line, line + "    X(phi__made_up_feature) \\\n"))
         self.amalgamate(self.dir)
         said = self.run_host("", SEEN)
         self.assertEqual(said[0], "end 0")
