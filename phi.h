@@ -56678,11 +56678,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xa93c33e5
+#if PHI__IMP_RECORD != 0xb2df2285
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xa93c33e5
+#define PHI__IMP_RECORD 0xb2df2285
 
 /* ---- src/record/session_in.h ---- */
 
@@ -56888,6 +56888,12 @@ typedef struct phi__tape_flow {
     phi__buf carry; /* the end of what came, where a secret may have begun */
 } phi__tape_flow;
 
+/* Those that go on. */
+typedef struct phi__tape_flows {
+    phi__tape_flow *at;
+    size_t count, cap;
+} phi__tape_flows;
+
 typedef struct phi__tape {
     phi_tape base;
     phi_memory memory;
@@ -56902,8 +56908,7 @@ typedef struct phi__tape {
     uint64_t drawn;                  /* blocks of chance */
     uint64_t us, reads, lines, step; /* reads: the host's, since the time was set */
     uint64_t wall_us, clock_us;      /* recording the system's clock: when it began */
-    phi__tape_flow *flows;
-    size_t flow_count, flow_cap;
+    phi__tape_flows flows;
     uint64_t requests;
     phi__secrets secrets;
     phi_arena secret_arena;
@@ -60401,11 +60406,11 @@ PHI_API void phi_tape_free(phi_tape *base) {
     size_t i;
     if (tape == NULL) return;
     allocator = tape->memory.allocator;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__buf_free(&tape->flows[i].head);
-        phi__buf_free(&tape->flows[i].carry);
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__buf_free(&tape->flows.at[i].head);
+        phi__buf_free(&tape->flows.at[i].carry);
     }
-    phi__free(&tape->memory, tape->flows, tape->flow_cap * sizeof *tape->flows);
+    phi__free(&tape->memory, tape->flows.at, tape->flows.cap * sizeof *tape->flows.at);
     phi__free(&tape->memory, tape->index, tape->cap * sizeof *tape->index);
     phi__buf_free(&tape->line);
     phi__buf_free(&tape->bytes);
@@ -60425,8 +60430,8 @@ PHI_API void phi_tape_free(phi_tape *base) {
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
     size_t i;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__tape_flow *flow = &tape->flows[i];
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
     }
     return NULL;
@@ -60435,16 +60440,16 @@ PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
 static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
     void *grown;
     size_t i;
-    for (i = 0; i < tape->flow_count; i++)
-        if (!tape->flows[i].live) return &tape->flows[i];
-    grown = phi__grow(&tape->memory, tape->flows, &tape->flow_cap, tape->flow_count + 1,
-                      sizeof *tape->flows);
+    for (i = 0; i < tape->flows.count; i++)
+        if (!tape->flows.at[i].live) return &tape->flows.at[i];
+    grown = phi__grow(&tape->memory, tape->flows.at, &tape->flows.cap, tape->flows.count + 1,
+                      sizeof *tape->flows.at);
     if (grown == NULL) return NULL;
-    tape->flows = (phi__tape_flow *)grown;
-    memset(&tape->flows[tape->flow_count], 0, sizeof *tape->flows);
-    phi__buf_init(&tape->flows[tape->flow_count].head, &tape->memory);
-    phi__buf_init(&tape->flows[tape->flow_count].carry, &tape->memory);
-    return &tape->flows[tape->flow_count++];
+    tape->flows.at = (phi__tape_flow *)grown;
+    memset(&tape->flows.at[tape->flows.count], 0, sizeof *tape->flows.at);
+    phi__buf_init(&tape->flows.at[tape->flows.count].head, &tape->memory);
+    phi__buf_init(&tape->flows.at[tape->flows.count].carry, &tape->memory);
+    return &tape->flows.at[tape->flows.count++];
 }
 
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {
@@ -60860,8 +60865,8 @@ typedef enum phi__played { PHI__PLAYED, PHI__PLAY_LATER, PHI__PLAY_STOP } phi__p
 
 static phi__tape_flow *phi__play_flow(phi__tape *tape, uint64_t x) {
     size_t i;
-    for (i = 0; i < tape->flow_count; i++)
-        if (tape->flows[i].live && tape->flows[i].x == x) return &tape->flows[i];
+    for (i = 0; i < tape->flows.count; i++)
+        if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
     return NULL;
 }
 
@@ -61095,8 +61100,8 @@ static bool phi__play_pass(phi__tape *tape) {
 static bool phi__play_waits(const phi__tape *tape) {
     uint32_t i;
     size_t n;
-    for (n = 0; n < tape->flow_count; n++)
-        if (tape->flows[n].live) return true;
+    for (n = 0; n < tape->flows.count; n++)
+        if (tape->flows.at[n].live) return true;
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
@@ -61113,10 +61118,10 @@ static void phi__play_off(phi__tape *tape) {
     uint64_t next = phi__io_next_timer_us(tape->rt->io);
     uint32_t i;
     size_t n;
-    for (n = 0; n < tape->flow_count; n++) {
-        if (!tape->flows[n].live) continue;
-        tape->flows[n].live = false;
-        (void)phi__xfer_end_now(tape->flows[n].xfer, PHI_CANCELLED, words);
+    for (n = 0; n < tape->flows.count; n++) {
+        if (!tape->flows.at[n].live) continue;
+        tape->flows.at[n].live = false;
+        (void)phi__xfer_end_now(tape->flows.at[n].xfer, PHI_CANCELLED, words);
     }
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
@@ -61768,8 +61773,8 @@ static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status stat
 /* What was held back while nothing was let in. A transport may open nothing here, so the flows stay in place. */
 static void phi__record_flush(phi__tape *tape) {
     size_t i;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__tape_flow *flow = &tape->flows[i];
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->stage != 0) {
             int stage = flow->stage;
             flow->stage = 0;

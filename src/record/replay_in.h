@@ -61,6 +61,12 @@ typedef struct phi__tape_flow {
     phi__buf carry; /* the end of what came, where a secret may have begun */
 } phi__tape_flow;
 
+/* Those that go on. */
+typedef struct phi__tape_flows {
+    phi__tape_flow *at;
+    size_t count, cap;
+} phi__tape_flows;
+
 typedef struct phi__tape {
     phi_tape base;
     phi_memory memory;
@@ -75,8 +81,7 @@ typedef struct phi__tape {
     uint64_t drawn;                  /* blocks of chance */
     uint64_t us, reads, lines, step; /* reads: the host's, since the time was set */
     uint64_t wall_us, clock_us;      /* recording the system's clock: when it began */
-    phi__tape_flow *flows;
-    size_t flow_count, flow_cap;
+    phi__tape_flows flows;
     uint64_t requests;
     phi__secrets secrets;
     phi_arena secret_arena;

@@ -92,11 +92,11 @@ PHI_API void phi_tape_free(phi_tape *base) {
     size_t i;
     if (tape == NULL) return;
     allocator = tape->memory.allocator;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__buf_free(&tape->flows[i].head);
-        phi__buf_free(&tape->flows[i].carry);
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__buf_free(&tape->flows.at[i].head);
+        phi__buf_free(&tape->flows.at[i].carry);
     }
-    phi__free(&tape->memory, tape->flows, tape->flow_cap * sizeof *tape->flows);
+    phi__free(&tape->memory, tape->flows.at, tape->flows.cap * sizeof *tape->flows.at);
     phi__free(&tape->memory, tape->index, tape->cap * sizeof *tape->index);
     phi__buf_free(&tape->line);
     phi__buf_free(&tape->bytes);

@@ -5,8 +5,8 @@
 
 PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
     size_t i;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__tape_flow *flow = &tape->flows[i];
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
     }
     return NULL;
@@ -15,16 +15,16 @@ PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
 static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
     void *grown;
     size_t i;
-    for (i = 0; i < tape->flow_count; i++)
-        if (!tape->flows[i].live) return &tape->flows[i];
-    grown = phi__grow(&tape->memory, tape->flows, &tape->flow_cap, tape->flow_count + 1,
-                      sizeof *tape->flows);
+    for (i = 0; i < tape->flows.count; i++)
+        if (!tape->flows.at[i].live) return &tape->flows.at[i];
+    grown = phi__grow(&tape->memory, tape->flows.at, &tape->flows.cap, tape->flows.count + 1,
+                      sizeof *tape->flows.at);
     if (grown == NULL) return NULL;
-    tape->flows = (phi__tape_flow *)grown;
-    memset(&tape->flows[tape->flow_count], 0, sizeof *tape->flows);
-    phi__buf_init(&tape->flows[tape->flow_count].head, &tape->memory);
-    phi__buf_init(&tape->flows[tape->flow_count].carry, &tape->memory);
-    return &tape->flows[tape->flow_count++];
+    tape->flows.at = (phi__tape_flow *)grown;
+    memset(&tape->flows.at[tape->flows.count], 0, sizeof *tape->flows.at);
+    phi__buf_init(&tape->flows.at[tape->flows.count].head, &tape->memory);
+    phi__buf_init(&tape->flows.at[tape->flows.count].carry, &tape->memory);
+    return &tape->flows.at[tape->flows.count++];
 }
 
 PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {

@@ -53,8 +53,8 @@ typedef enum phi__played { PHI__PLAYED, PHI__PLAY_LATER, PHI__PLAY_STOP } phi__p
 
 static phi__tape_flow *phi__play_flow(phi__tape *tape, uint64_t x) {
     size_t i;
-    for (i = 0; i < tape->flow_count; i++)
-        if (tape->flows[i].live && tape->flows[i].x == x) return &tape->flows[i];
+    for (i = 0; i < tape->flows.count; i++)
+        if (tape->flows.at[i].live && tape->flows.at[i].x == x) return &tape->flows.at[i];
     return NULL;
 }
 
@@ -288,8 +288,8 @@ static bool phi__play_pass(phi__tape *tape) {
 static bool phi__play_waits(const phi__tape *tape) {
     uint32_t i;
     size_t n;
-    for (n = 0; n < tape->flow_count; n++)
-        if (tape->flows[n].live) return true;
+    for (n = 0; n < tape->flows.count; n++)
+        if (tape->flows.at[n].live) return true;
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
         phi__toolcall *call = slot != NULL ? (phi__toolcall *)slot->object : NULL;
@@ -306,10 +306,10 @@ static void phi__play_off(phi__tape *tape) {
     uint64_t next = phi__io_next_timer_us(tape->rt->io);
     uint32_t i;
     size_t n;
-    for (n = 0; n < tape->flow_count; n++) {
-        if (!tape->flows[n].live) continue;
-        tape->flows[n].live = false;
-        (void)phi__xfer_end_now(tape->flows[n].xfer, PHI_CANCELLED, words);
+    for (n = 0; n < tape->flows.count; n++) {
+        if (!tape->flows.at[n].live) continue;
+        tape->flows.at[n].live = false;
+        (void)phi__xfer_end_now(tape->flows.at[n].xfer, PHI_CANCELLED, words);
     }
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);

@@ -209,8 +209,8 @@ static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status stat
 /* What was held back while nothing was let in. A transport may open nothing here, so the flows stay in place. */
 static void phi__record_flush(phi__tape *tape) {
     size_t i;
-    for (i = 0; i < tape->flow_count; i++) {
-        phi__tape_flow *flow = &tape->flows[i];
+    for (i = 0; i < tape->flows.count; i++) {
+        phi__tape_flow *flow = &tape->flows.at[i];
         if (flow->live && flow->stage != 0) {
             int stage = flow->stage;
             flow->stage = 0;
