@@ -62,8 +62,8 @@ PRELUDE = """#ifdef PHI_IMPLEMENTATION
 """
 LATE = {
     "phi_json.h": "/* phi_json.h works without; a phi.h after it will say what to do. */",
-    None: '#error "phi: a system header was included before PHI_IMPLEMENTATION and %s: put these two'
-          ' lines first, or alone into a file, or compile with -D_GNU_SOURCE"',
+    None: '#error "phi: a system header was included before PHI_IMPLEMENTATION and %s: put these" \\\n'
+          '    "two lines first, or alone into a file, or compile with -D_GNU_SOURCE"',
 }
 
 

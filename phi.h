@@ -57,8 +57,8 @@
    defines it itself when it comes first in its file.
 
    MEMORY   All of ours comes from the allocator of phi_runtime_desc, through arenas that are freed
-            whole; a limit can be set for the runtime and for each agent. Running out in a
-            run is an error event and a usable agent. libcurl and its TLS library keep their own memory.
+            whole; a limit can be set for the runtime and for each agent. Running out in a run is
+            an error event and a usable agent. libcurl and its TLS library keep their own memory.
    THREADS  One thread pumps a runtime and calls its functions: the pumping thread. phi_steer,
             phi_follow_up, phi_inject, phi_abort, phi_stop, phi_decide, phi_call_finish, phi_wake,
             phi_agent_alive and phi_call_pending may be called from any thread (with
@@ -80,7 +80,8 @@
 #endif
 #ifdef PHI__LATE
 #undef PHI__LATE
-#error "phi: a system header was included before PHI_IMPLEMENTATION and phi.h: put these two lines first, or alone into a file, or compile with -D_GNU_SOURCE"
+#error "phi: a system header was included before PHI_IMPLEMENTATION and phi.h: put these" \
+    "two lines first, or alone into a file, or compile with -D_GNU_SOURCE"
 #else
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -108,11 +109,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x297375b8
+#if PHI__PUB_BASE != 0xb13d77d8
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x297375b8
+#define PHI__PUB_BASE 0xb13d77d8
 
 /* ---- src/base/base.h ---- */
 
@@ -280,8 +281,8 @@ typedef struct phi_arena_mark {
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init makes one.
-   first_block_bytes: default 2048. */
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init
+   makes one. first_block_bytes: default 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
 /* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
@@ -553,11 +554,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0xd6d00e3f
+#if PHI__PUB_IO != 0x35d6dd37
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0xd6d00e3f
+#define PHI__PUB_IO 0x35d6dd37
 
 /* ---- src/io/transport.h ---- */
 
@@ -627,8 +628,8 @@ PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage);
    16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
 PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len);
 
-/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no head
-   was told. */
+/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no
+   head was told. */
 PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
@@ -643,11 +644,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x14dc01ac
+#if PHI__PUB_MODEL != 0xb0383e3d
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x14dc01ac
+#define PHI__PUB_MODEL 0xb0383e3d
 
 /* ---- src/model/failure.h ---- */
 
@@ -871,35 +872,45 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
     PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
-    PHI_EV_TOOL_UPDATE,   /* text: a part of the result while the tool runs; message: its blocks and
-                           details, where phi_call_partial gave it (else NULL); child_loop_id */
+    /* text: a part of the result while the tool runs; message: its blocks and details, where
+       phi_call_partial gave it (else NULL); child_loop_id */
+    PHI_EV_TOOL_UPDATE,
     PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
-    PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
-                       will be asked for again */
-    PHI_EV_RETRY, /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
+    /* forget the answer that is streaming (message: as far as it came): it failed, and will be
+       asked for again */
+    PHI_EV_RETRACT,
+    /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
+    PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its
-                       thread, a compactor that leaves nothing */
-    PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
-                        where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
-                        already and nothing was done (PHI_OK) */
-    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
+    /* text: words about the run: a call that repeats itself, a store that refuses its thread, a
+       compactor that leaves nothing */
+    PHI_EV_WARNING,
+    /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
+       where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was
+       known already and nothing was done (PHI_OK) */
+    PHI_EV_REWRITE,
+    /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
+    PHI_EV_CONTEXT_WARNING,
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
-    PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
-    PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
-                              message_count; usage: of all its runs */
-    PHI_EV_FORGOTTEN, /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
-    PHI_EV_SUMMARY_NEEDED, /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    /* a run is over, and the store has all of its thread: text: the thread's id; message_count;
+       usage: of all its runs */
+    PHI_EV_THREAD_UPDATED,
+    /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    PHI_EV_FORGOTTEN,
+    /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    PHI_EV_SUMMARY_NEEDED,
     PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
 
@@ -937,8 +948,8 @@ typedef struct phi_loop_info {
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
     phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
-    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before (has_system_prompt).
-       phi_thread_system_prompt tells it of any run. */
+    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before
+       (has_system_prompt). phi_thread_system_prompt tells it of any run. */
     phi_str system_prompt;
     bool has_system_prompt;
 } phi_loop_info;
@@ -975,15 +986,15 @@ typedef struct phi_reverted {
 
 /* How near to its limit is what a model call is sent. */
 typedef struct phi_context {
-    uint64_t tokens,
-        limit; /* by estimate, with system prompt and tools; the policy's, or the model's window */
+    /* by estimate, with system prompt and tools; the policy's, or the model's window */
+    uint64_t tokens, limit;
     size_t messages, shown; /* of the view; of these, what is sent */
-    uint64_t need_from,
-        need_to; /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+    /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+    uint64_t need_from, need_to;
 } phi_context;
 
-/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies, behind the log's
-   FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
+/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies,
+   behind the log's FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */
@@ -1002,8 +1013,8 @@ typedef struct phi_parallel {
     phi_usage evaluation_usage; /* of the judge */
 } phi_parallel;
 
-/* Everything it points to is owned by the runtime and valid until the first phi_step after the event
-   was popped. Events that were not popped keep their memory. */
+/* Everything it points to is owned by the runtime and valid until the first phi_step after the
+   event was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
     phi_event_kind kind;
     phi_agent agent;
@@ -1017,13 +1028,13 @@ typedef struct phi_event {
     phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
-    const phi_message
-        *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
-                                    had come when the event was popped; `partial` is exact */
-    const phi_usage *usage; /* TURN_END, AGENT_END; NULL: no answer, or no memory */
+    /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it had come when the event
+       was popped; `partial` is exact */
+    const phi_message *message;
+    const phi_usage *usage;     /* TURN_END, AGENT_END; NULL: no answer, or no memory */
     const phi_failure *failure; /* ERROR; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED without a text: so many were dropped while the event
-       queue was full. */
+    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
+       without a text: so many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */
     const phi_compaction *compaction; /* COMPACTION_... */
@@ -1036,14 +1047,14 @@ typedef struct phi_event {
     phi_status status;   /* ERROR, AGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str
-        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
-                       of phi_abort_run */
+    /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
+       phi_abort_run */
+    phi_str source;
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
-    const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
-                                    messages, TURN_END's tool results; message_count of them. A
-                                    TOOL_UPDATE that was read has its result in `message` */
+    /* of an event that was read (phi_event_from_json): AGENT_END's messages, TURN_END's tool
+       results; message_count of them. A TOOL_UPDATE that was read has its result in `message` */
+    const phi_message *messages;
     const phi_pruned *pruned;       /* PRUNED */
     const phi_reverted *reverted;   /* REVERTED */
     const phi_parallel *parallel;   /* PARALLEL_... */
@@ -1093,9 +1104,10 @@ typedef enum phi_tool_choice {
     PHI_TOOL_CHOICE_REQUIRED
 } phi_tool_choice;
 
-/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the provider's own
-   way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL, whose arguments become the
-   answer's text: a host reads JSON text in either case (phi_message_json). docs/structured.md has the table. */
+/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the
+   provider's own way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL,
+   whose arguments become the answer's text: a host reads JSON text in either case
+   (phi_message_json). docs/structured.md has the table. */
 typedef enum phi_format_kind {
     PHI_FORMAT_TEXT = 0,
     PHI_FORMAT_JSON_OBJECT,
@@ -1106,16 +1118,16 @@ typedef struct phi_format {
     phi_format_kind kind;
     const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
     const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
-    /* The schema is adapted so that the provider can promise that the answer fits, where it can: what may be
-       left out is null there (phi_format_check takes it out again). One that cannot be adapted fails the call
-       with words, before it is sent. */
+    /* The schema is adapted so that the provider can promise that the answer fits, where it can:
+       what may be left out is null there (phi_format_check takes it out again). One that cannot be
+       adapted fails the call with words, before it is sent. */
     bool strict;
 } phi_format;
 
 #define PHI_RESPOND_TOOL "respond_json"
 
-/* Which marks of prompt caching are sent, where a provider wants marks. Providers that cache by themselves
-   do so in any case. */
+/* Which marks of prompt caching are sent, where a provider wants marks. Providers that cache by
+   themselves do so in any case. */
 typedef enum phi_cache_mode {
     PHI_CACHE_AUTO = 0, /* all three */
     PHI_CACHE_DISABLED,
@@ -1124,16 +1136,16 @@ typedef enum phi_cache_mode {
 
 typedef struct phi_cache {
     phi_cache_mode mode;
-    bool system, tools,
-        messages; /* MANUAL: behind the system prompt, the last tool, the last user block */
+    /* MANUAL: behind the system prompt, the last tool, the last user block */
+    bool system, tools, messages;
 } phi_cache;
 
 /* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
    what each does is said beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
-    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer, where the model
-                                                 reasons; with an effort: no temperature */
+    /* system prompt as role developer, where the model reasons; with an effort: no temperature */
+    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,
     PHI_QUIRK_STORE_FALSE = 1 << 2,           /* send store:false */
     PHI_QUIRK_REASONING_EFFORT = 1 << 3,      /* thinking level as reasoning_effort */
     PHI_QUIRK_REASONING_OBJECT = 1 << 4,      /* thinking level as reasoning:{effort} */
@@ -1155,15 +1167,15 @@ enum {
     PHI_QUIRK_NO_IMAGES = 1 << 20,            /* takes no images: they become a line of text */
     PHI_QUIRK_ASSISTANT_AFTER_TOOL = 1 << 21, /* no user message directly after a tool message */
     PHI_QUIRK_REASONING_ENABLED = 1 << 22,    /* reasoning:{enabled} (Together) */
-    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed"; with an effort: none
-                                                 or default (Groq) */
-    PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,      /* "any" where others say "required" (Mistral) */
-    PHI_QUIRK_PROMPT_MODE = 1 << 25,          /* prompt_mode:"reasoning" (Mistral's Magistral) */
-    PHI_QUIRK_TEMPLATE_THINKING = 1 << 26,    /* chat_template_kwargs:{enable_thinking} (vLLM) */
-    PHI_QUIRK_KEEP_THINKING = 1 << 27,        /* with THINKING_TYPE: clear_thinking:false (z.ai) */
-    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,          /* tools:[] beside calls in the history (LiteLLM) */
-    PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29, /* no response_format json_schema, or not for streams */
-    PHI_QUIRK_FORMAT_ALONE = 1 << 30    /* response_format only where there are no tools */
+    /* reasoning_format:"parsed"; with an effort: none or default (Groq) */
+    PHI_QUIRK_REASONING_FORMAT = 1 << 23,
+    PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,   /* "any" where others say "required" (Mistral) */
+    PHI_QUIRK_PROMPT_MODE = 1 << 25,       /* prompt_mode:"reasoning" (Mistral's Magistral) */
+    PHI_QUIRK_TEMPLATE_THINKING = 1 << 26, /* chat_template_kwargs:{enable_thinking} (vLLM) */
+    PHI_QUIRK_KEEP_THINKING = 1 << 27,     /* with THINKING_TYPE: clear_thinking:false (z.ai) */
+    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,       /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29,    /* no response_format json_schema, or not for streams */
+    PHI_QUIRK_FORMAT_ALONE = 1 << 30       /* response_format only where there are no tools */
 };
 #define PHI_QUIRK_STRICT_TOOLS                                                                     \
     0x80000000u /* takes strict:true on tools; no int, so no enumerator */
@@ -1179,11 +1191,12 @@ typedef struct phi_cost {
 
 /* A provider connection, whole. Strings are copied where a desc takes it. */
 typedef struct phi_model {
-    const char *protocol;    /* PHI_PROTOCOL_... */
-    const char *id;          /* the name the API knows */
-    const char *name;        /* for people (default: id) */
-    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol); the old names
-                                openai-responses and azure become openai_responses, azure_openai */
+    const char *protocol; /* PHI_PROTOCOL_... */
+    const char *id;       /* the name the API knows */
+    const char *name;     /* for people (default: id) */
+    /* for logs and ids, "anthropic" (default: the protocol); the old names openai-responses and
+       azure become openai_responses, azure_openai */
+    const char *provider;
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
     uint32_t quirks;         /* PHI_QUIRK_ bits */
@@ -1218,27 +1231,29 @@ PHI_API phi_model phi_model_qwen(const char *id, const char *api_key);
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key);
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key);
 PHI_API phi_model phi_model_google(const char *id, const char *api_key);
-/* base_url as "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
-   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API key. */
+/* base_url as
+   "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
+   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API
+   key. */
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
-/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is signed for
-   (NULL: us-east-1); id also the ARN of a profile: then say by a quirk (PHI_QUIRK_CACHE_CONTROL) and by
-   `reasoning` that a Claude is behind it. key: a Bedrock API key, or "ACCESS:SECRET" or
-   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
+/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
+   signed for (NULL: us-east-1); id also the ARN of a profile: then say by a quirk
+   (PHI_QUIRK_CACHE_CONTROL) and by `reasoning` that a Claude is behind it. key: a Bedrock API key,
+   or "ACCESS:SECRET" or "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
-PHI_API phi_model phi_model_minimax(const char *id,
-                                    const char *api_key); /* by Anthropic's protocol */
-/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can think is not
-   known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it was set there) in silence:
-   say in context_window what yours is. */
+/* by Anthropic's protocol */
+PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
+/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can
+   think is not known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it
+   was set there) in silence: say in context_window what yours is. */
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
-/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name that the
-   proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set `reasoning`, and
-   PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
+/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name
+   that the proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set
+   `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
 PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */
@@ -1254,10 +1269,11 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
 /* ---- src/model/tokens.h ---- */
 
-/* tokens.h - how many tokens a text or a message is, by estimate: about four bytes of English a token.
+/* tokens.h - how many tokens a text or a message is, by estimate: about four bytes of English a
+   token.
 
-   For deciding when a history grows too large and what a call may cost at most, never for billing: what
-   a provider reports is the truth. */
+   For deciding when a history grows too large and what a call may cost at most, never for billing:
+   what a provider reports is the truth. */
 #ifndef PHI_MODEL_TOKENS_H
 #define PHI_MODEL_TOKENS_H
 
@@ -1266,9 +1282,10 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 extern "C" {
 #endif
 
-/* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of a
-   message cost stays ours. count_text NULL: the estimate. Called on the pumping thread, at any time that a
-   count is needed: it must not call phi, and must give the same count for the same text each time. */
+/* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of
+   a message cost stays ours. count_text NULL: the estimate. Called on the pumping thread, at any
+   time that a count is needed: it must not call phi, and must give the same count for the same text
+   each time. */
 typedef struct phi_token_counter {
     size_t (*count_text)(void *user_data, phi_str text);
     void *user_data;
@@ -1279,7 +1296,8 @@ PHI_API size_t phi_tokens_of_text(const phi_token_counter *counter, phi_str text
 PHI_API size_t phi_tokens_of_content(const phi_token_counter *counter, const phi_content *content);
 PHI_API size_t phi_tokens_of_message(const phi_token_counter *counter, const phi_message *message);
 
-/* The part of the input that came from the cache: read / (input + read + write); 0 where there was none. */
+/* The part of the input that came from the cache: read / (input + read + write); 0 where there was
+   none. */
 PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 
 #ifdef __cplusplus
@@ -1290,15 +1308,16 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0xc4657067
+#if PHI__PUB_WIRE != 0x4945252e
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0xc4657067
+#define PHI__PUB_WIRE 0x4945252e
 
 /* ---- src/wire/overflow.h ---- */
 
-/* overflow.h - whether an answer failed because what was asked is longer than the model's window. */
+/* overflow.h - whether an answer failed because what was asked is longer than the model's
+   window. */
 #ifndef PHI_WIRE_OVERFLOW_H
 #define PHI_WIRE_OVERFLOW_H
 
@@ -1307,8 +1326,8 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 extern "C" {
 #endif
 
-/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories that come
-   from elsewhere. Of a run's own failures, phi_failure.kind says it. */
+/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories
+   that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus
@@ -1318,10 +1337,11 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 /* ---- src/wire/structured.h ---- */
 
-/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was asked by.
+/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was
+   asked by.
 
-   The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that a host need
-   not know by which way it came. docs/structured.md tells the ways. */
+   The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that
+   a host need not know by which way it came. docs/structured.md tells the ways. */
 #ifndef PHI_WIRE_STRUCTURED_H
 #define PHI_WIRE_STRUCTURED_H
 
@@ -1330,22 +1350,22 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 extern "C" {
 #endif
 
-/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts, joined
-   without anything between. One pair of Markdown fences around it is taken off, if it is no JSON as it stands:
-   models that are not held to JSON by their provider write them.
-   Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is terminated, and
-   empty on success.
-   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too deeply;
-   PHI_NO_MEMORY. Then *out is NULL and words say why. */
+/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts,
+   joined without anything between. One pair of Markdown fences around it is taken off, if it is no
+   JSON as it stands: models that are not held to JSON by their provider write them.
+   Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is
+   terminated, and empty on success.
+   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too
+   deeply; PHI_NO_MEMORY. Then *out is NULL and words say why. */
 PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
                                     char *words, size_t words_size);
 
-/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and what schema.h
-   understands of the schema for JSON_SCHEMA. With `strict`, members that are null because a strict schema
-   leaves nothing out are taken out of `value` first. `arena` is for the schema's tree, and given back.
-   PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say what ("answer.price: expected number, got
-   string"); PHI_TOO_BIG: too deep or too much work; PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT;
-   PHI_NO_MEMORY; PHI_BAD_ARG. */
+/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and
+   what schema.h understands of the schema for JSON_SCHEMA. With `strict`, members that are null
+   because a strict schema leaves nothing out are taken out of `value` first. `arena` is for the
+   schema's tree, and given back. PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say
+   what ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much work;
+   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
 
@@ -1365,20 +1385,21 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
 extern "C" {
 #endif
 
-/* An answer under way, handed to a phi_provider's functions and valid until they return. Everything is
-   copied. Want of memory is kept and ends the call by itself. What comes after phi_answer_stop or
-   phi_answer_fail counts for nothing. */
+/* An answer under way, handed to a phi_provider's functions and valid until they return. Everything
+   is copied. Want of memory is kept and ends the call by itself. What comes after phi_answer_stop
+   or phi_answer_fail counts for nothing. */
 typedef struct phi_answer phi_answer;
 
-/* More text, more thinking: of the block that is open, or of a new one where that is of another kind. */
+/* More text, more thinking: of the block that is open, or of a new one where that is of another
+   kind. */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes);
 
 /* The token that the thinking under way is to be sent back with. */
 PHI_API void phi_answer_signature(phi_answer *answer, phi_str token);
 
-/* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all: {}), and its
-   end. A call that is not ended, by this or by what comes next, is never run. */
+/* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all:
+   {}), and its end. A call that is not ended, by this or by what comes next, is never run. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_call_end(phi_answer *answer);
@@ -1386,8 +1407,8 @@ PHI_API void phi_answer_call_end(phi_answer *answer);
 /* Tokens so far, in place of what was said before; total_tokens 0: it is computed. */
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
 
-/* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With calls in it, STOP
-   is TOOL_USE. */
+/* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With
+   calls in it, STOP is TOOL_USE. */
 PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
 
 /* It has failed. `retryable`: it is asked for again, as phi_retry says. */
@@ -1402,11 +1423,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_CODECS
-#if PHI__PUB_CODECS != 0x63cdc0f0
+#if PHI__PUB_CODECS != 0x48a2dd2f
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__PUB_CODECS 0x63cdc0f0
+#define PHI__PUB_CODECS 0x48a2dd2f
 
 /* ---- src/codecs/translate.h ---- */
 
@@ -1419,15 +1440,16 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 extern "C" {
 #endif
 
-/* Puts messages into the shape that `target` takes; pure: the same messages give the same list, and none of
-   them is changed. What needs no change is the very message that was given, the rest are copies in the arena.
+/* Puts messages into the shape that `target` takes; pure: the same messages give the same list, and
+   none of them is changed. What needs no change is the very message that was given, the rest are
+   copies in the arena.
 
-   Thinking, signatures and opaque items stay with answers that the target itself has given (model, provider and
-   protocol are its own), and are left out of others; tool call ids become such as the target takes, the same one
-   in the call and its result; a call that was cut, a result without its call, a second result, extensions and
-   answers of which nothing is left go; a call without a result gets one, an error "No result provided"; images
-   become a line of text where the target takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md says it for each
-   protocol.
+   Thinking, signatures and opaque items stay with answers that the target itself has given (model,
+   provider and protocol are its own), and are left out of others; tool call ids become such as the
+   target takes, the same one in the call and its result; a call that was cut, a result without its
+   call, a second result, extensions and answers of which nothing is left go; a call without a
+   result gets one, an error "No result provided"; images become a line of text where the target
+   takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md says it for each protocol.
 
    Ownership: *out and the copies are the arena's; they point into the messages given.
    Errors: PHI_NO_MEMORY, PHI_BAD_ARG (target.protocol or id is missing): *out is not set.
@@ -1436,9 +1458,9 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
                                  size_t count, phi_arena *arena, const phi_message *const **out,
                                  size_t *out_count);
 
-/* What a host may put in its place (phi_agent_desc.translate_fn). It is called before each request and must be
-   pure too. PHI_OK: the list, of which messages may be those given, others in the arena, or the host's own, valid
-   until the run ends. Anything else fails the model call. */
+/* What a host may put in its place (phi_agent_desc.translate_fn). It is called before each request
+   and must be pure too. PHI_OK: the list, of which messages may be those given, others in the
+   arena, or the host's own, valid until the run ends. Anything else fails the model call. */
 typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
                                        const phi_message *const *messages, size_t count,
                                        phi_arena *arena, const phi_message *const **out,
@@ -1450,9 +1472,9 @@ PHI_API phi_status phi_translate_default(void *user_data, const phi_model *targe
                                          phi_arena *arena, const phi_message *const **out,
                                          size_t *out_count);
 
-/* No translation: all answers count as the target's own, so that their thinking and signatures are sent as they
-   are. For one model under several names; another provider refuses what it did not mint. What an encoder must do
-   in any case (ids, lost results) it does. */
+/* No translation: all answers count as the target's own, so that their thinking and signatures are
+   sent as they are. For one model under several names; another provider refuses what it did not
+   mint. What an encoder must do in any case (ids, lost results) it does. */
 PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
                                       const phi_message *const *messages, size_t count,
                                       phi_arena *arena, const phi_message *const **out,
@@ -1466,24 +1488,25 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0x638f024a
+#if PHI__PUB_LOG != 0xaf0e1ba3
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0x638f024a
+#define PHI__PUB_LOG 0xaf0e1ba3
 
 /* ---- src/log/thread.h ---- */
 
 /* thread.h - the thread: one append-only log of what was said and done, and every view of it.
 
-   An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*: messages in
-   order, with the *rewrites* that were made to them since (compaction, pruning, a replaced history, a revert).
-   A lane may begin as a fork of another at some entry; branches and reruns are lanes, and share what they have in
-   common. Nothing is ever taken out of the log: a rewrite can be revoked, and the fold has the originals again.
+   An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*:
+   messages in order, with the *rewrites* that were made to them since (compaction, pruning, a
+   replaced history, a revert). A lane may begin as a fork of another at some entry; branches and
+   reruns are lanes, and share what they have in common. Nothing is ever taken out of the log: a
+   rewrite can be revoked, and the fold has the originals again.
 
-   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a run goes over a
-   thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite puts a rewrite off until the run
-   ends.
+   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a
+   run goes over a thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite
+   puts a rewrite off until the run ends.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_THREAD_H
 #define PHI_LOG_THREAD_H
@@ -1513,8 +1536,8 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_FORGOTTEN /* every entry before it is gone (phi_agent_desc.at_memory_limit) */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began with copies of what
-   another one showed: phi_new_session, phi_thread_fork. */
+/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began
+   with copies of what another one showed: phi_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
@@ -1525,7 +1548,8 @@ enum {
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    PHI_KEEP_NONE /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
+    /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
+    PHI_KEEP_NONE
 } phi_keep;
 
 /* Why a rewrite was made. */
@@ -1539,7 +1563,8 @@ typedef enum phi_rewrite_reason {
 } phi_rewrite_reason;
 PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
 
-/* In the place of all that is in view from entry `from` to entry `to`, both included: these messages, or nothing. */
+/* In the place of all that is in view from entry `from` to entry `to`, both included: these
+   messages, or nothing. */
 typedef struct phi_span {
     uint64_t from, to;
     const phi_message *messages;
@@ -1556,29 +1581,30 @@ typedef struct phi_written {
 
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
-    const char *
-        op_id; /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
-                          (default, also where it is empty: made) */
+    /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
+       (default, also where it is empty: made) */
+    const char *op_id;
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
-    uint64_t
-        base_seq; /* what was known when it was made: spans end here at most, and later entries stay untouched
-                          (default, where 0 and has_base is false: the last entry) */
+    /* what was known when it was made: spans end here at most, and later entries stay untouched
+       (default, where 0 and has_base is false: the last entry) */
+    uint64_t base_seq;
     bool has_base;
     const phi_span *spans; /* in order, apart from each other */
     size_t span_count;
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
-    const char
-        *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    const char *meta;
     const phi_written *written; /* (default: no model wrote it) */
-    const char *
-        switch_to; /* a lane that is the active one from then on; one that is not there begins empty. Alone, or with
-                      spans; never with revoke, and what is revoked leaves it as it is (default: none) */
+    /* a lane that is the active one from then on; one that is not there begins empty. Alone, or
+       with spans; never with revoke, and what is revoked leaves it as it is (default: none) */
+    const char *switch_to;
 } phi_rewrite;
 
-/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
-   agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what the active lane does not show is
-   valid until the next phi_step: it leaves memory (persist/store.h). */
+/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is
+   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what
+   the active lane does not show is valid until the next phi_step: it leaves memory
+   (persist/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
     int64_t at_ms; /* Unix time; for display, never for order */
@@ -1602,41 +1628,46 @@ typedef struct phi_entry {
     const phi_forgotten *forgotten;                        /* FORGOTTEN; then usage is all runs' */
 } phi_entry;
 
-/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log that has forgotten
-   entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
+/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log
+   that has forgotten entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API uint64_t phi_thread_first(const phi_thread *thread);
-/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be read back. */
+/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be
+   read back. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
-/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as phi_thread_entry gives
-   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NOT_FOUND:
+/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
+   phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
+   PHI_NOT_FOUND:
    some are forgotten; PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
-/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
-   given: of the first. All or none; but calls of a run that died get an error result first, which stays. PHI_STALE: it
-   has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has).
+   Copied. *seq, where given: of the first. All or none; but calls of a run that died get an error
+   result first, which stays. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG (also a
-   name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing changed. */
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are
+   copied. PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY:
+   nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
-/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
+/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more
+   (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
-/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info what is not in the
-   other entries; each as far as there is one. The last one holds. */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info
+   what is not in the other entries; each as far as there is one. The last one holds. */
 #define PHI_NOTE_THREAD "phi.thread"
 
 /* ---- what a thread knows of itself ---- */
 
 typedef struct phi_thread_info {
-    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept in snapshots and
-       texts. */
+    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept
+       in snapshots and texts. */
     phi_str id;
     /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
     int64_t made_ms, changed_ms;
@@ -1646,18 +1677,18 @@ typedef struct phi_thread_info {
     uint64_t forked_at;  /* the last entry of that which it shows; UINT64_MAX: none */
 } phi_thread_info;
 
-/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or out of one, or is freed
-   or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
+   out of one, or is freed or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
-/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins anew
-   (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced, keeps both.
-   title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY:
-   nothing changed. */
+/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins
+   anew (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced,
+   keeps both. title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or
+   no object; PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
-/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the last run), empty where it
-   had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one, or it is forgotten; PHI_BAD_ARG; what the store
-   says. */
+/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the
+   last run), empty where it had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one,
+   or it is forgotten; PHI_BAD_ARG; what the store says. */
 PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
@@ -1667,24 +1698,27 @@ PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's n
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
 
-/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
-   group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the
-   store says. */
+/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back
+   to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all past
+   the end: all of it. The name is copied.
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not
+   UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
-   changed. */
+/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not
+   UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
-/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
-   it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
-   cuts a group or a synthetic message, a message without content, an id that is not UTF-8 or of the form that phi makes;
-   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
+/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes
+   over the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, say what is wrong with
+   it: spans out of order or past base_seq, one that cuts a group or a synthetic message, a message
+   without content, an id that is not UTF-8 or of the form that phi makes;
+   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is
+   to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -1698,19 +1732,22 @@ typedef struct phi_view_item {
     uint64_t tokens; /* by estimate */
 } phi_view_item;
 
-/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end: now). The list is in the
-   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what
-   the store says. */
+/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end:
+   now). The list is in the arena; its messages are the thread's, valid as an entry's.
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what the store says. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs that have ended also what
-   attempts took that were thrown away; and of summaries that a model wrote. */
+/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs
+   that have ended also what attempts took that were thrown away; and of summaries that a model
+   wrote. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
-/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
-   it; UINT64_MAX, and all past the end: all of it) are its messages; a note behind them says where it came from
-   (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
+/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as
+   phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it) are its messages; a
+   note behind them says where it came from (phi_thread_get_info). Shares nothing; runs, rewrites,
+   lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the
+   store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -1721,23 +1758,23 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x2355838f
+#if PHI__PUB_HISTORY != 0xdfb95d81
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x2355838f
+#define PHI__PUB_HISTORY 0xdfb95d81
 
 /* ---- src/history/compact.h ---- */
 
 /* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
 
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. The originals stay
-   in the log. A compaction never makes a view larger: one that would is none. Its own result is left as it is by the
-   next one, until there is more to sum up.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies.
+   The originals stay in the log. A compaction never makes a view larger: one that would is none.
+   Its own result is left as it is by the next one, until there is more to sum up.
 
-   A turn is what stands next to each other with the same loop_id and turn_index; a message without a loop_id is one by
-   itself, but for results, which belong to the turn of their call. A run is what stands next to each other with the
-   same loop_id. The current run is the last one. */
+   A turn is what stands next to each other with the same loop_id and turn_index; a message without
+   a loop_id is one by itself, but for results, which belong to the turn of their call. A run is
+   what stands next to each other with the same loop_id. The current run is the last one. */
 #ifndef PHI_HISTORY_COMPACT_H
 #define PHI_HISTORY_COMPACT_H
 
@@ -1755,15 +1792,15 @@ typedef enum phi_compaction_scope {
 
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
-    bool
-        disable; /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider
-                     finds too long is cut all the same */
-    uint64_t max_context_tokens;   /* (default: the agent's model's window; without one 100,000) */
-    uint64_t system_prompt_tokens; /* (default: what the agent's prompt, tools and format are
-                                      estimated at; without one 4,000) */
-    double compact_at_pct;         /* of the window, as a part of 1: where there is no more headroom
-                                    (default 0.9) */
-    double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
+    /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider finds too
+       long is cut all the same */
+    bool disable;
+    uint64_t max_context_tokens; /* (default: the agent's model's window; without one 100,000) */
+    /* (default: what the agent's prompt, tools and format are estimated at; without one 4,000) */
+    uint64_t system_prompt_tokens;
+    /* of the window, as a part of 1: where there is no more headroom (default 0.9) */
+    double compact_at_pct;
+    double budget_threshold_pct; /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
     uint32_t scope_runs;         /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
     uint64_t scope_tokens;       /* (default: max_context_tokens) */
@@ -1772,38 +1809,42 @@ typedef struct phi_compaction_config {
     uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
     uint64_t max_summary_tokens; /* of what stands for a section (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
-    const char *focus_message;      /* put before each section that was summed up, as the user's
-                                         (default: none) */
+    /* put before each section that was summed up, as the user's (default: none) */
+    const char *focus_message;
 } phi_compaction_config;
 
-/* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max < threshold. With the
-   defaults and a window of 100,000 that is above 81,000. config NULL: the defaults. */
+/* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max <
+   threshold. With the defaults and a window of 100,000 that is above 81,000. config NULL: the
+   defaults. */
 PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
 
 /* What to replace in a view:
-   - of the current run, the turns between the first and the recent ones: by one summary. Long results of the recent
-     ones: by themselves, cut to their first and last lines;
+   - of the current run, the turns between the first and the recent ones: by one summary. Long
+     results of the recent ones: by themselves, cut to their first and last lines;
    - earlier runs in scope: each by a summary of its own; those before them: by nothing;
    - what is DURABLE stands, behind the summary.
-   A summary is a user's message of one line for each message of the user or the model, as far as max_summary_tokens go;
-   else the oldest lines are left out, and a first line says how many. Lines of an earlier summary are taken over as
-   they are. A section whose summary would not be smaller stands.
-   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config NULL: the defaults;
-   counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that does not come after the one before. */
+   A summary is a user's message of one line for each message of the user or the model, as far as
+   max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
+   of an earlier summary are taken over as they are. A section whose summary would not be smaller
+   stands.
+   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config
+   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that
+   does not come after the one before. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
                                        phi_rewrite *out);
 
-/* The three levels over a list of messages, for hosts that keep their own; each only where the one before was not enough
-   for max_context_tokens - system_prompt_tokens:
+/* The three levels over a list of messages, for hosts that keep their own; each only where the one
+   before was not enough for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;
    - answers before the last keep_recent_turns messages become a line each, and their results go;
-   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a marker says how many
-     messages went; where that is not enough, the newest that fit behind a marker stay; where not even the newest one
-     fits beside it, the newest that fit, without a marker.
-   A marker that goes counts as the messages it stands for. What comes out is never over that budget (it may be empty),
-   and no result is parted from its call. The list is in the arena, its messages
+   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a
+     marker says how many messages went; where that is not enough, the newest that fit behind a
+     marker stay; where not even the newest one fits beside it, the newest that fit, without a
+     marker.
+   A marker that goes counts as the messages it stands for. What comes out is never over that budget
+   (it may be empty), and no result is parted from its call. The list is in the arena, its messages
    are those given or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,
@@ -1819,11 +1860,12 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 
 /* policy.h - how much of a view a model is sent.
 
-   A group is an answer and its results, wherever they stand, or a user's message; it is sent whole or not at all.
-   A turn is a user's message and all up to the next one; what is said while a run goes on belongs to its turn.
-   The newest turn is always sent, its results cut at head and tail where it does not fit. Then, as far as the budget
-   goes: the summaries of what is older, and older groups, the newest first, until one does not fit. What is sent
-   begins with a user's message or a summary. A larger budget never shows less. */
+   A group is an answer and its results, wherever they stand, or a user's message; it is sent whole
+   or not at all. A turn is a user's message and all up to the next one; what is said while a run
+   goes on belongs to its turn. The newest turn is always sent, its results cut at head and tail
+   where it does not fit. Then, as far as the budget goes: the summaries of what is older, and older
+   groups, the newest first, until one does not fit. What is sent begins with a user's message or a
+   summary. A larger budget never shows less. */
 #ifndef PHI_HISTORY_POLICY_H
 #define PHI_HISTORY_POLICY_H
 
@@ -1835,9 +1877,11 @@ extern "C" {
 typedef enum phi_summaries {
     PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
     PHI_SUMMARIES_NONE,    /* they are left out */
-    PHI_SUMMARIES_REQUEST, /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
-                              make one, then project again */
-    PHI_SUMMARIES_WRITE /* the same, and the agent has it written, as by phi_summarize of these entries */
+    /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
+       make one, then project again */
+    PHI_SUMMARIES_REQUEST,
+    /* the same, and the agent has it written, as by phi_summarize of these entries */
+    PHI_SUMMARIES_WRITE
 } phi_summaries;
 
 enum {
@@ -1857,8 +1901,8 @@ typedef struct phi_policy {
     uint32_t keep_last_turns; /* these are shown whatever the budget (default 3) */
     bool keep_no_turns;       /* none but the newest, whatever keep_last_turns says */
     phi_summaries summaries;
-    phi_role
-        summary_role; /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    phi_role summary_role;
     uint32_t include; /* PHI_INCLUDE_ bits (default: all) */
 } phi_policy;
 
@@ -1868,8 +1912,8 @@ PHI_API phi_policy phi_policy_default(void);       /* every field as it is when 
 PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
 PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
 PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
-PHI_API phi_policy
-phi_policy_for_model(const phi_model *model); /* its window, its output reserved: half at most */
+/* its window, its output reserved: half at most */
+PHI_API phi_policy phi_policy_for_model(const phi_model *model);
 
 /* The first that is not NULL; else the default one. */
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
@@ -1888,18 +1932,19 @@ typedef struct phi_projection_meta {
     bool budget_truncated; /* the budget cut: groups, summaries, or results of the newest turn */
     bool protected_over;   /* protected turns go beyond the budget */
     bool overflow;         /* not even the newest turn fits, its tool results cut short included */
-    size_t
-        orphans_repaired; /* results made for calls without, and results without a call that were left out */
+    /* results made for calls without, and results without a call that were left out */
+    size_t orphans_repaired;
     uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
-    bool
-        need_summary; /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
+    /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
+    bool need_summary;
     uint64_t need_from, need_to;
 } phi_projection_meta;
 
 /* What is sent of a view; pure: its result depends on nothing but its arguments.
-   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL: the estimate, as
-   phi_view_item.tokens has it; else what is looked at is counted. tool_schema_tokens: what the tools
-   cost. policy NULL: the default; meta NULL: not wanted. PHI_NO_MEMORY, PHI_BAD_ARG. */
+   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL:
+   the estimate, as phi_view_item.tokens has it; else what is looked at is counted.
+   tool_schema_tokens: what the tools cost. policy NULL: the default; meta NULL: not wanted.
+   PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena,
@@ -1920,9 +1965,10 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
 
 /* prune.h - taking the oldest of a model's own words out of its view.
 
-   What a user said is never taken, nor what a compaction has left standing, nor durable entries. What is taken goes as
-   a whole: an answer with the results of its calls. It stays in the log.
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. */
+   What a user said is never taken, nor what a compaction has left standing, nor durable entries.
+   What is taken goes as a whole: an answer with the results of its calls. It stays in the log.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it
+   applies. */
 #ifndef PHI_HISTORY_PRUNE_H
 #define PHI_HISTORY_PRUNE_H
 
@@ -1936,20 +1982,21 @@ typedef struct phi_prune {
     uint64_t tokens;   /* to be taken, at least: the last group may have more */
     phi_str memo;      /* what is to stand in their place (default: nothing) */
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
-    uint64_t
-        end_seq; /* entries from this one on stay: those of a turn that goes on (default: none) */
+    /* entries from this one on stay: those of a turn that goes on (default: none) */
+    uint64_t end_seq;
 } phi_prune;
 
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
-   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes. Both, and what they
-   point to, are in the arena; out->meta tells the same as JSON. out->span_count 0: nothing goes, since there is nothing,
-   or it is no larger than the memo. counter NULL: the estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
+   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes.
+   Both, and what they point to, are in the arena; out->meta tells the same as JSON. out->span_count
+   0: nothing goes, since there is nothing, or it is no larger than the memo. counter NULL: the
+   estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
 PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                   const phi_token_counter *counter, phi_arena *arena,
                                   phi_rewrite *out, phi_pruned *pruned);
 
-/* The first entry of the active lane that may be taken: what stood there when it was compacted last is as good as said
-   by the user. */
+/* The first entry of the active lane that may be taken: what stood there when it was compacted last
+   is as good as said by the user. */
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -1961,9 +2008,9 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 
 /* revert.h - going back to an earlier step: what the model did since is taken out of its view.
 
-   A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in the thread. The loop adds
-   that line, where a tool asks for it (phi_tool.names_steps). The results of one answer are one step: they stay together.
-   What a user said cannot be gone back over.
+   A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
+   the thread. The loop adds that line, where a tool asks for it (phi_tool.names_steps). The results
+   of one answer are one step: they stay together. What a user said cannot be gone back over.
    Pure: from a thread to a rewrite, which whoever called it applies. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
@@ -1979,22 +2026,23 @@ typedef enum phi_revert_category {
     PHI_REVERT_COMPLETION,
     PHI_REVERT_STEP_SUMMARY
 } phi_revert_category;
-PHI_API const char *
-phi_revert_category_text(phi_revert_category category); /* "failure"... Static. */
+/* "failure"... Static. */
+PHI_API const char *phi_revert_category_text(phi_revert_category category);
 
 /* Zero means default for every field but category and step. */
 typedef struct phi_revert {
     phi_revert_category category;
     uint64_t step;   /* the entry */
     phi_str summary; /* what is to be remembered of it (default: nothing) */
-    uint64_t
-        end_seq; /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+    /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+    uint64_t end_seq;
 } phi_revert;
 
 /* What the active lane is to show no longer: all behind the step, in its place a user message
-   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then out->span_count is 0): it "was not
-   found", or "a user message" stands behind it. out->meta tells the same as JSON. Both, and what they point to, are in
-   the arena. PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
+   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then
+   out->span_count is 0): it "was not found", or "a user message" stands behind it. out->meta tells
+   the same as JSON. Both, and what they point to, are in the arena. PHI_BAD_ARG: no category;
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
                                    phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 
@@ -2007,9 +2055,9 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 
 /* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
 
-   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the system prompt and
-   the tools, too. Messages behind that answer are estimated. A list that was changed in between (compacted, pruned,
-   replaced) is no longer what was reported: reset it. */
+   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the
+   system prompt and the tools, too. Messages behind that answer are estimated. A list that was
+   changed in between (compacted, pruned, replaced) is no longer what was reported: reset it. */
 #ifndef PHI_HISTORY_TRACKER_H
 #define PHI_HISTORY_TRACKER_H
 
@@ -2024,11 +2072,13 @@ typedef struct phi_tracker {
     size_t index;
 } phi_tracker;
 
-/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0 is ignored. */
+/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0
+   is ignored. */
 PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
 
-/* The tokens that a list of `count` messages is known to have, and in *from the first message that is to be estimated
-   and added. Where nothing is known of it, or it is too short to hold the recorded one: 0, and *from is 0. */
+/* The tokens that a list of `count` messages is known to have, and in *from the first message that
+   is to be estimated and added. Where nothing is known of it, or it is too short to hold the
+   recorded one: 0, and *from is 0. */
 PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
 
 /* The whole sum. counter NULL: the estimate. */
@@ -2045,19 +2095,20 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_HISTORY */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0x0259101a
+#if PHI__PUB_PERSIST != 0x3014e5d6
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0x0259101a
+#define PHI__PUB_PERSIST 0x3014e5d6
 
 /* ---- src/persist/store.h ---- */
 
-/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in one.
+/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in
+   one.
 
-   phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
-   Calls are plain calls into a file system or a database and take as long as those do; they are made inside
-   phi_step, a few for each run and turn, and where the host asks.
+   phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
+   docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
+   do; they are made inside phi_step, a few for each run and turn, and where the host asks.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
 #ifndef PHI_PERSIST_STORE_H
 #define PHI_PERSIST_STORE_H
@@ -2073,15 +2124,18 @@ typedef struct phi_store_item {
     uint64_t bytes;
 } phi_store_item;
 
-/* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock: "locked"),
-   PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
-   PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said
-   about it, cut to words_size and terminated.
+/* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock:
+   "locked"), PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO,
+   PHI_BAD_ARG (an id that is none), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing
+   changed. `words`, where not NULL, get what is to be said about it, cut to words_size and
+   terminated.
    Threads: as its implementation says; phi calls it on the pumping thread.
-   Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its agent are in use. */
+   Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its
+   agent are in use. */
 typedef struct phi_store {
     void *user_data;
-    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives what, see append. */
+    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives
+       what, see append. */
     phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
                        char *words, size_t words_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out, char *words,
@@ -2090,15 +2144,16 @@ typedef struct phi_store {
     /* agent_id NULL: all; the latest change first. */
     phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
                        const phi_store_item **out, size_t *count, char *words, size_t words_size);
-    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected` entries that are
-       there (0: the thread begins); PHI_STALE: there are more or fewer. When it has said PHI_OK they survive a crash of
-       the process (and of the machine, as the store's own policy says). */
+    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected`
+       entries that are there (0: the thread begins); PHI_STALE: there are more or fewer. When it
+       has said PHI_OK they survive a crash of the process (and of the machine, as the store's own
+       policy says). */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
-    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK, which is then what read
-       says. What is torn at the end of a file is no entry, and is left out, and cut off by the next append; *torn,
-       where given, says how many bytes. PHI_PARSE: what is before the damage was given. A thread without an entry is
-       not found. */
+    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK,
+       which is then what read says. What is torn at the end of a file is no entry, and is left out,
+       and cut off by the next append; *torn, where given, says how many bytes. PHI_PARSE: what is
+       before the damage was given. A thread without an entry is not found. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *words, size_t words_size);
@@ -2106,38 +2161,43 @@ typedef struct phi_store {
                                 size_t words_size);
     phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
                                size_t *count, char *words, size_t words_size);
-    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is harmless. */
+    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is
+       harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *words, size_t words_size);
     void (*unlock)(void *user_data, const char *thread_id);
 } phi_store;
 
 /* ---- a thread in a store ---- */
 
-/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the end of each step
-   (of a turn and of a run before that is told). Also while a run goes over it. The store holds a thread of that id
-   already: the thread must be empty, and is filled with it (*torn as in read). It does not: what the thread has is
-   written first. Locks it until phi_thread_detach, or until the thread is freed, which syncs too.
-   `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
-   What is stored and not shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
-   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back from the store, in one
-   call, or says what the store says; then it stays until something goes out of view again.
-   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
-   else; words go to *words. Then nothing changed. */
+/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the
+   end of each step (of a turn and of a run before that is told). Also while a run goes over it. The
+   store holds a thread of that id already: the thread must be empty, and is filled with it (*torn
+   as in read). It does not: what the thread has is written first. Locks it until phi_thread_detach,
+   or until the thread is freed, which syncs too. `store` is copied, what it points to borrowed
+   until then. append and read are needed; without lock nothing is locked. What is stored and not
+   shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
+   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back
+   from the store, in one call, or says what the store says; then it stays until something goes out
+   of view again.
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as
+   the store's functions else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
-   entry. PHI_MISUSE: the thread is in no store. */
+/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried
+   again with the next entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left memory: where that
-   fails it stays attached. */
+/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left
+   memory: where that fails it stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
 /* ---- a thread as text ---- */
 
-/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store says. */
+/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store
+   says. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words name the line, and
+/* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words
+   name the line, and
    PHI_NO_MEMORY: then it is empty, and in no store. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size);
@@ -2156,12 +2216,13 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
        {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
 
-   A document whose agent cannot be read from it (a member "agent_id" of its own object, in the first 64 KiB) has a
-   first line more, {"phi_agent_id":"..."}, that load leaves out.
-   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma up to
-   the line's end; lines that were appended together say so ("of":[12,14]), and count only when all of them are there.
-   Writers lock, readers do not: a reader beside a writer sees what was there a moment ago. Nothing waits for a lock.
-   Files are made for their owner alone (0600); directories as the process's umask says. */
+   A document whose agent cannot be read from it (a member "agent_id" of its own object, in the
+   first 64 KiB) has a first line more, {"phi_agent_id":"..."}, that load leaves out.
+   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after
+   its comma up to the line's end; lines that were appended together say so ("of":[12,14]), and
+   count only when all of them are there. Writers lock, readers do not: a reader beside a writer
+   sees what was there a moment ago. Nothing waits for a lock. Files are made for their owner alone
+   (0600); directories as the process's umask says. */
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
 
@@ -2175,18 +2236,19 @@ typedef struct phi_file_store_desc {
     const char *directory;   /* copied; made by the first write */
     phi_allocator allocator; /* copied (default: the C library's) */
     size_t memory_limit_bytes;
-    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a loss of power. Default:
-       the system writes when it likes (some 30 s), and only a crash of the process is survived. */
+    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a
+       loss of power. Default: the system writes when it likes (some 30 s), and only a crash of the
+       process is survived. */
     bool sync;
 } phi_file_store_desc;
 
-/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are the same store, and
-   each is a phi_store for phi_thread_attach.
-   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with PHI_NO_FILES or
-   PHI_NO_STORE_FILES.
+/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are
+   the same store, and each is a phi_store for phi_thread_attach.
+   PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with
+   PHI_NO_FILES or PHI_NO_STORE_FILES.
    *out is zeroed then.
-   Threads: one at a time for each store. Stores of one directory, in one process or in several, shut each other out
-   by their locks. */
+   Threads: one at a time for each store. Stores of one directory, in one process or in several,
+   shut each other out by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
 /* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
 PHI_API void phi_file_store_close(phi_store *store);
@@ -2198,12 +2260,13 @@ PHI_API void phi_file_store_close(phi_store *store);
 
 /* ---- src/persist/introspect.h ---- */
 
-/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the log in words.
+/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the
+   log in words.
 
-   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is another matter:
-   phi_explain. Each of these makes a view and costs as much, and says what phi_thread_view says where that fails. Entries
-   are read for phi_thread_describe only, and only those that it writes a line of. All of them look, and change nothing;
-   also while a run goes on.
+   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is
+   another matter: phi_explain. Each of these makes a view and costs as much, and says what
+   phi_thread_view says where that fails. Entries are read for phi_thread_describe only, and only
+   those that it writes a line of. All of them look, and change nothing; also while a run goes on.
    Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H
@@ -2222,17 +2285,18 @@ typedef struct phi_lane_figures {
     uint64_t text_bytes, tokens; /* of text blocks; of all blocks, by estimate */
 } phi_lane_figures;
 
-/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now). PHI_NOT_FOUND: no such
-   lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now).
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
 PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
                                       phi_lane_figures *out);
 
-/* The newest message of a role that a lane (NULL: the active one) shows. The message is the thread's, valid as an
-   entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+/* The newest message of a role that a lane (NULL: the active one) shows. The message is the
+   thread's, valid as an entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY,
+   PHI_BAD_ARG: *out is untouched. */
 PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
                                    phi_view_item *out);
-/* What the model said last: the text of the newest answer that has any, its blocks joined, in the arena. Errors as
-   phi_thread_last. */
+/* What the model said last: the text of the newest answer that has any, its blocks joined, in the
+   arena. Errors as phi_thread_last. */
 PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
                                         phi_arena *arena, phi_str *out);
 
@@ -2244,11 +2308,13 @@ typedef struct phi_describe {
     uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
-/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first; of a message, whether
-   the lane shows it, whether what a rewrite made stands for it, or whether it is hidden. The wording may change. A line
-   names at most four calls or spans, and names are cut to 80 bytes. Control characters are written "\n" or "\x1b".
+/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first;
+   of a message, whether the lane shows it, whether what a rewrite made stands for it, or whether it
+   is hidden. The wording may change. A line names at most four calls or spans, and names are cut to
+   80 bytes. Control characters are written "\n" or "\x1b".
    Ownership: text in the arena. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is untouched. */
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is
+   untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out);
 
@@ -2260,18 +2326,20 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x0745d9b9
+#if PHI__PUB_LOOP != 0x6b98f054
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x0745d9b9
+#define PHI__PUB_LOOP 0x6b98f054
 
 /* ---- src/loop/compactor.h ---- */
 
-/* compactor.h - a host's own way to compact, which may take its time: a summary that a model writes.
+/* compactor.h - a host's own way to compact, which may take its time: a summary that a model
+   writes.
 
-   The run goes on meanwhile. It looks for the result before each of its requests, and what was said since it was asked
-   for stays as it is. Where it fails, and where there is no room left before it is done, phi's own plan is made. */
+   The run goes on meanwhile. It looks for the result before each of its requests, and what was said
+   since it was asked for stays as it is. Where it fails, and where there is no room left before it
+   is done, phi's own plan is made. */
 #ifndef PHI_LOOP_COMPACTOR_H
 #define PHI_LOOP_COMPACTOR_H
 
@@ -2291,14 +2359,16 @@ typedef struct phi_compaction_request {
 
 /* All are called on the pumping thread, and none may wait. One job at a time. */
 typedef struct phi_compactor {
-    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made now. */
+    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made
+       now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
-    /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are copied before `end` is
-       called. A rewrite that is not valid any more, or gains nothing, counts as a failure: anything else. So does
-       one that leaves the model nothing to see: PHI_EV_WARNING says so. */
+    /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
+       copied before `end` is called. A rewrite that is not valid any more, or gains nothing, counts
+       as a failure: anything else. So does one that leaves the model nothing to see: PHI_EV_WARNING
+       says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
-    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the agent is
-       freed, or its history replaced. It calls nothing of this agent's. */
+    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the
+       agent is freed, or its history replaced. It calls nothing of this agent's. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;
@@ -2310,13 +2380,14 @@ typedef struct phi_compactor {
 
 /* ---- src/loop/hook.h ---- */
 
-/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what waits.
+/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what
+   waits.
 
    One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
-   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook that
-   waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A wait has a
-   deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where nothing can be
-   denied, goes on. */
+   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook
+   that waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A
+   wait has a deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where
+   nothing can be denied, goes on. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
@@ -2325,42 +2396,42 @@ typedef struct phi_compactor {
 extern "C" {
 #endif
 
-/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is said;
-   where it is not, it does nothing. */
+/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is
+   said; where it is not, it does nothing. */
 typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
-    PHI_HOOK_BEFORE_TURN =
-        1 << 1, /* turn_index, message_count. DENY: the run ends before the turn */
-    PHI_HOOK_TRANSFORM_CONTEXT = 1
-                                 << 2, /* messages: what the model would see; may be replaced. Asked
-                                            once a turn, and again after a compaction */
-    PHI_HOOK_CONVERT_TO_LLM =
-        1 << 3, /* messages, extensions too; those that are left are dropped */
+    /* turn_index, message_count. DENY: the run ends before the turn */
+    PHI_HOOK_BEFORE_TURN = 1 << 1,
+    /* messages: what the model would see; may be replaced. Asked once a turn, and again after a
+       compaction */
+    PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
+    /* messages, extensions too; those that are left are dropped */
+    PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
     /* compaction. DENY: it is not done; after an overflow the run ends with that error */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
     PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* compaction */
-    PHI_HOOK_BEFORE_TOOL =
-        1 << 6, /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs
-                                      with those arguments. DENY: it is not run, and the model reads the
-                                      reply */
+    /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs with those arguments.
+       DENY: it is not run, and the model reads the reply */
+    PHI_HOOK_BEFORE_TOOL = 1 << 6,
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    PHI_HOOK_BEFORE_TOOL_UPDATE =
-        1 << 8, /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of
-                   it. It cannot wait: PHI_WAIT is as PHI_DENY */
+    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of it. It cannot
+       wait: PHI_WAIT is as PHI_DENY */
+    PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
-    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it has no
-       more). ALLOW with a reply: that is one message of steering. */
+    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it
+       has no more). ALLOW with a reply: that is one message of steering. */
     PHI_HOOK_STEERING = 1 << 12,
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
-    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
-       appended for the model; DENY: the input is refused, and the reply says why. */
+    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the
+       reply is appended for the model; DENY: the input is refused, and the reply says why. */
     PHI_HOOK_FILTER = 1 << 15,
-    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the model's own.
-       is_error: the last one was refused, and a fresh one is wanted; such an attempt is made once a turn and does
-       not count as a retry. DENY: the call fails, and the reply says why. */
+    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the
+       model's own. is_error: the last one was refused, and a fresh one is wanted; such an attempt
+       is made once a turn and does not count as a retry. DENY: the call fails, and the reply says
+       why. */
     PHI_HOOK_CREDENTIAL = 1 << 16
 } phi_hook_point;
 
@@ -2371,14 +2442,15 @@ typedef enum phi_verdict {
     PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
 } phi_verdict;
 
-/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the hook
-   returns. */
+/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the
+   hook returns. */
 typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
-    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or
-                     its deadline has passed */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or its deadline
+       has passed */
+    bool decided;
     uint64_t seq; /* of the last event queued before; over the runtime */
     phi_str loop_id;
     uint32_t turn_index;
@@ -2392,10 +2464,10 @@ typedef struct phi_hook {
     const phi_usage *usage;
     const phi_failure *failure;
     const phi_compaction *compaction;
-    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
-       list itself: the hook may set both to a list of its own, which is copied when it returns, and so are the
-       messages in it that are not of the list it was given; a NULL, and a message without its content, are left
-       out. */
+    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
+       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own, which is copied
+       when it returns, and so are the messages in it that are not of the list it was given; a NULL,
+       and a message without its content, are left out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -2403,25 +2475,27 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may call every phi_
-   function but phi_step, phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
+/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may
+   call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free its
+   agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
-/* A filter sees the text of user messages (their text blocks, joined by line breaks) before they are
-   stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first PHI_DENY ends
-   that. */
+/* A filter sees the text of user messages (their text blocks, joined by line breaks) before they
+   are stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first
+   PHI_DENY ends that. */
 typedef struct phi_filter {
     phi_hook_fn fn;
     void *user_data;
 } phi_filter;
 
-/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL: none.
+/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL:
+   none.
 
-   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an abort, a
-              freed agent); a dead one gives PHI_STALE and changes nothing.
-   Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and nothing is
-              decided: try again, or without a reply, which always has room. PHI_BAD_ARG: a reply larger
-              than the inbox can ever hold, or PHI_WAIT. */
+   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an
+              abort, a freed agent); a dead one gives PHI_STALE and changes nothing.
+   Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
+              nothing is decided: try again, or without a reply, which always has room. PHI_BAD_ARG:
+              a reply larger than the inbox can ever hold, or PHI_WAIT. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
@@ -2452,12 +2526,13 @@ typedef struct phi_pending_item {
     uint64_t left_ms;  /* until then */
 } phi_pending_item;
 
-/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are, of
-   which the first `most` were written. Pumping thread. Models' answers are not listed. */
+/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,
+   of which the first `most` were written. Pumping thread. Models' answers are not listed. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
 
-/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's answer. *out, where given, is
-   that thing; zero but for the agent and its run where it waits for nothing. NOTHING for a stale agent. Pumping thread. */
+/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's
+   answer. *out, where given, is that thing; zero but for the agent and its run where it waits for
+   nothing. NOTHING for a stale agent. Pumping thread. */
 PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus
@@ -2484,27 +2559,28 @@ typedef struct phi_limits {
     uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
     uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
-    bool
-        pause; /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise, or for
-                   decision_timeout_ms, after which it ends it */
+    /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise, or for
+       decision_timeout_ms, after which it ends it */
+    bool pause;
 } phi_limits;
 
 /* What an agent may spend over its life, all its runs and those of the agents below it
-   (phi_agent_desc.parent). Before a turn the worst that its model call may cost is reserved here and in
-   every budget above: its input by estimate and max_tokens of output; afterwards what it did cost is
-   charged. So all together spend no more than the budget, but for what an estimate was short of. A
-   budget that a turn does not fit in is a limit that is reached. */
+   (phi_agent_desc.parent). Before a turn the worst that its model call may cost is reserved here
+   and in every budget above: its input by estimate and max_tokens of output; afterwards what it did
+   cost is charged. So all together spend no more than the budget, but for what an estimate was
+   short of. A budget that a turn does not fit in is a limit that is reached. */
 typedef struct phi_budget {
     uint64_t max_tokens;   /* of every kind, cached ones too (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
     uint64_t max_requests; /* model calls, retries not counted (default: none) */
 } phi_budget;
 
-/* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before any hook is asked;
-   a run that does not fit by itself ends with an error, and the run after it begins with more room. */
+/* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before
+   any hook is asked; a run that does not fit by itself ends with an error, and the run after it
+   begins with more room. */
 typedef enum phi_at_memory_limit {
-    /* Compacts what the model sees, as phi_compact does, but without its hooks and events; where that is not enough, as
-       FORGET. */
+    /* Compacts what the model sees, as phi_compact does, but without its hooks and events; where
+       that is not enough, as FORGET. */
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
     /* Forgets the oldest turns: the model sees the newest ones, summaries and durable messages. */
     PHI_AT_MEMORY_LIMIT_FORGET,
@@ -2519,8 +2595,8 @@ typedef struct phi_spending {
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the run that is going on, and to the agent's budget where it has that limit. More than there
-   are numbers for is no limit. */
+/* Added to the limits of the run that is going on, and to the agent's budget where it has that
+   limit. More than there are numbers for is no limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -2530,17 +2606,18 @@ typedef struct phi_raise {
 } phi_raise;
 
 /* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
-   min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a delay that
-   the server asks for is kept as it is. What would end behind the run's max_duration_ms is not waited for.
-   What failed is not in the history; the failure's words take some of its memory. */
+   min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a
+   delay that the server asks for is kept as it is. What would end behind the run's max_duration_ms
+   is not waited for. What failed is not in the history; the failure's words take some of its
+   memory. */
 typedef struct phi_retry {
-    bool disable;                 /* try once */
-    uint32_t max_retries;         /* beyond the first attempt (default 3) */
-    uint32_t initial_delay_ms;    /* (default 1,000) */
-    double backoff_multiplier;    /* (default 2) */
-    uint32_t max_delay_ms;        /* of ours (default 30,000) */
-    uint32_t max_server_delay_ms; /* a server that asks for more is not waited for: the call fails
-                                     (default 60,000) */
+    bool disable;              /* try once */
+    uint32_t max_retries;      /* beyond the first attempt (default 3) */
+    uint32_t initial_delay_ms; /* (default 1,000) */
+    double backoff_multiplier; /* (default 2) */
+    uint32_t max_delay_ms;     /* of ours (default 30,000) */
+    /* a server that asks for more is not waited for: the call fails (default 60,000) */
+    uint32_t max_server_delay_ms;
 } phi_retry;
 
 /* How many a queue gives at a time. */
@@ -2569,12 +2646,12 @@ typedef enum phi_tool_mode {
 
 /* input.h - talking to an agent that is running: steering, follow-ups and injected messages.
 
-   Steering changes the course: it is looked for before the first turn, between tools (one by one: after
-   each; in batches: after each batch; at once: when all have ended) and after each turn. Calls that have
-   not begun are then skipped, with a result that says so. A follow-up is more work: it is looked for where
-   the run would end. Both queues outlive a run: what is in them is delivered by the next one. What is
-   injected belongs to the run that is going on: it is delivered before the next model call, and reported
-   as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
+   Steering changes the course: it is looked for before the first turn, between tools (one by one:
+   after each; in batches: after each batch; at once: when all have ended) and after each turn.
+   Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
+   it is looked for where the run would end. Both queues outlive a run: what is in them is delivered
+   by the next one. What is injected belongs to the run that is going on: it is delivered before the
+   next model call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
    A run ends by itself only when all three are empty. */
 #ifndef PHI_LOOP_INPUT_H
 #define PHI_LOOP_INPUT_H
@@ -2587,22 +2664,25 @@ extern "C" {
 /* Puts a message of the user's into a queue.
 
    Ownership: the text is copied, without white space at its ends.
-   Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that is full
-              by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
-              try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
+   Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that
+              is full by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the
+              inbox is full now, try again. PHI_BAD_ARG: empty or blank, or larger than the inbox
+              can ever hold. PHI_STALE.
    Callbacks: safe inside one.
    Nothing is written to phi_last_error, which is the pumping thread's.
-   phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is going on. */
+   phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is
+   going on. */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
 
-/* The same of any content, at once, on the pumping thread. queue: PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP
-   or PHI_INPUT_INJECTED. PHI_FULL: the queue is full. */
+/* The same of any content, at once, on the pumping thread. queue: PHI_INPUT_STEERING,
+   PHI_INPUT_FOLLOW_UP or PHI_INPUT_INJECTED. PHI_FULL: the queue is full. */
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What is put into a queue, with more to say. Zero means default for every field but queue, and text or content. */
+/* What is put into a queue, with more to say. Zero means default for every field but queue, and
+   text or content. */
 typedef struct phi_enqueue_desc {
     phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
     const char *text;           /* copied; this or content */
@@ -2610,17 +2690,18 @@ typedef struct phi_enqueue_desc {
     size_t content_count;
     const char *source; /* comes back with the message's events; copied (default: none) */
     const char *id;     /* of the request, UTF-8, at most 128 bytes, */
-    const char *
-        refs; /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    const char *refs;
     const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued; PHI_BAD_ARG: phi_last_error
-   names the field; else as phi_enqueue. Pumping thread. */
+/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued;
+   PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 
-/* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues.
-   Pumping thread. Texts that were posted and not yet read by a phi_step are not in the queue. */
+/* What waits in a queue (not what a run has taken for its next turn), and forgetting it;
+   PHI_INPUT_NONE: all queues. Pumping thread. Texts that were posted and not yet read by a phi_step
+   are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queue_mode mode);
@@ -2632,14 +2713,16 @@ PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queu
 
 /* ---- src/loop/provider.h ---- */
 
-/* provider.h - models of the host's own: in its process, or behind a protocol that phi does not speak.
+/* provider.h - models of the host's own: in its process, or behind a protocol that phi does not
+   speak.
 
-   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two kinds.
-   In process (open, poll, close): a language model on a thread or a device of the host's, a script, a stand-in for
-   tests. phi_step polls it; it writes what it has by then.
-   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest (connections,
-   deadlines, retries, cancelling) is phi's.
-   Either gets messages that were translated for it (phi_translate), unless the agent has a translate_fn. */
+   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two
+   kinds. In process (open, poll, close): a language model on a thread or a device of the host's, a
+   script, a stand-in for tests. phi_step polls it; it writes what it has by then.
+   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest
+   (connections, deadlines, retries, cancelling) is phi's.
+   Either gets messages that were translated for it (phi_translate), unless the agent has a
+   translate_fn. */
 #ifndef PHI_LOOP_PROVIDER_H
 #define PHI_LOOP_PROVIDER_H
 
@@ -2672,10 +2755,10 @@ typedef struct phi_model_request {
 
 /* An HTTP request; strings and arrays in encode's arena, or with a longer life. */
 typedef struct phi_http_request {
-    const char *method;              /* (default: POST) */
-    const char *url;                 /* (default: the model's base_url) */
-    const phi_model_header *headers; /* beside the model's own, which win; Content-Type is sent as
-                                        application/json unless given */
+    const char *method; /* (default: POST) */
+    const char *url;    /* (default: the model's base_url) */
+    /* beside the model's own, which win; Content-Type is sent as application/json unless given */
+    const phi_model_header *headers;
     size_t header_count;
     phi_str body;
 } phi_http_request;
@@ -2683,39 +2766,42 @@ typedef struct phi_http_request {
 typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
 
 /* Functions of a kind come together: open, poll and close, or encode, event and end.
-   Threads: the pumping thread, inside phi_step. open, poll and close may call every phi_ function but phi_step,
-   phi_runtime_close and phi_runtime_free; the others those of phi_answer and of arenas alone. */
+   Threads: the pumping thread, inside phi_step. open, poll and close may call every phi_ function
+   but phi_step, phi_runtime_close and phi_runtime_free; the others those of phi_answer and of
+   arenas alone. */
 typedef struct phi_provider {
     const char *protocol; /* copied; a name of phi's own: this one is used in its stead */
     void *user_data;
-    /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again (phi_retry);
-       close is not called. *call comes back in the others. */
+    /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again
+       (phi_retry); close is not called. *call comes back in the others. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
-    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns at once. DONE
-       without phi_answer_stop or phi_answer_fail: the answer is whole. While the host does not pop its events it is
-       not called. phi_step sleeps 10 ms at most meanwhile; a host's thread that has something calls phi_wake. */
+    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns
+       at once. DONE without phi_answer_stop or phi_answer_fail: the answer is whole. While the host
+       does not pop its events it is not called. phi_step sleeps 10 ms at most meanwhile; a host's
+       thread that has something calls phi_wake. */
     phi_poll (*poll)(void *user_data, void *call, phi_answer *answer);
-    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed agent, an answer
-       that has failed. */
+    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed
+       agent, an answer that has failed. */
     void (*close)(void *user_data, void *call);
 
     /* Writes the request of an attempt into *out, zeroed before. Not PHI_OK: the call fails. */
     phi_status (*encode)(void *user_data, const phi_model_request *request, phi_arena *arena,
                          phi_http_request *out);
     size_t decoder_bytes; /* zeroed for each attempt, as `decoder` */
-    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name). Errors that
-       come with a status of 400 and more are classified by phi. */
+    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name).
+       Errors that come with a status of 400 and more are classified by phi. */
     void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
     /* The stream is over. Without phi_answer_stop by now it was cut off, and is tried again. */
     void (*end)(void *user_data, void *decoder, phi_answer *answer);
-    /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a name). */
+    /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a
+       name). */
     void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
 } phi_provider;
 
-/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its protocol; a later
-   one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither kind, or of both, or no name:
-   phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent that has it goes on with it until the agent
-   gets another model. */
+/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its
+   protocol; a later one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither
+   kind, or of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent
+   that has it goes on with it until the agent gets another model. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus
@@ -2742,44 +2828,45 @@ extern "C" {
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
 
-/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf, whole. Those
-   of a call are told in the order of its text, each once, whatever pieces it comes in. A key that is there
-   twice is told twice; of arguments that are nested more than 64 deep, or a path of more than 1024 bytes,
-   nothing more is told. What counts is what `start` is given: a hook may have changed it. */
+/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf,
+   whole. Those of a call are told in the order of its text, each once, whatever pieces it comes in.
+   A key that is there twice is told twice; of arguments that are nested more than 64 deep, or a
+   path of more than 1024 bytes, nothing more is told. What counts is what `start` is given: a hook
+   may have changed it. */
 typedef struct phi_field {
     phi_agent agent;
-    uint32_t
-        block_index; /* of the call in the answer: which call it is; see phi_call_block_index */
+    /* of the call in the answer: which call it is; see phi_call_block_index */
+    uint32_t block_index;
     phi_str tool_call_id; /* empty: not known yet; one that was used before gets another later */
     phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
     phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
-    bool
-        dropped; /* nothing of what was told counts: the answer broke off, with or without another try,
-                                 or was aborted, the arguments are no good, a hook denied the call, it was skipped,
-                                 finished from outside or repeated too often, or memory ended. path and value are empty.
-                                 Told once, and only where a field was told before; else `start` of the call follows.
-                                 (A provider that ends with other arguments than it streamed: dropped, the fields anew,
-                                 `start`.) Not told when the agent is freed */
+    /* nothing of what was told counts: the answer broke off, with or without another try, or was
+       aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
+       outside or repeated too often, or memory ended. path and value are empty. Told once, and only
+       where a field was told before; else `start` of the call follows. (A provider that ends with
+       other arguments than it streamed: dropped, the fields anew, `start`.) Not told when the agent
+       is freed */
+    bool dropped;
 } phi_field;
 
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
     const char *name, *description; /* borrowed until the agent is freed */
-    const char *
-        schema; /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what
-                           the model sends all the same is not checked */
+    /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what the model
+       sends all the same is not checked */
+    const char *schema;
     const char *label; /* for people (default: name) */
-    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
-                           borrowed until the call is finished */
+    /* arguments: JSON object, borrowed until the call is finished */
+    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not called for a call
-       that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for one out of a snapshot before the first
-       phi_step has handed it to the tool. */
+    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
+       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for
+       one out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
-    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
-       had, which are checked once more; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
-       outside, any other fails) */
+    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
+       the arguments it had, which are checked once more; its phi_call_state is empty. (default: a
+       call of a tool without `step` waits on to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
@@ -2788,23 +2875,25 @@ typedef struct phi_tool {
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
        refuse it for an agent without that hook. */
     bool needs_approval;
-    bool
-        strict; /* the model is held to the schema, where the provider can promise that: the schema is
-                           adapted (what is optional may be null there, and null is left out again before
-                           `start`), and one that cannot be adapted fails the call of the model with words */
-    /* Values of the arguments as they arrive, each once, in their order, inside phi_step; provisional: the call
-       may still come to nothing. `field` and its strings are valid until it returns. (default: none) */
+    /* the model is held to the schema, where the provider can promise that: the schema is adapted
+       (what is optional may be null there, and null is left out again before `start`), and one that
+       cannot be adapted fails the call of the model with words */
+    bool strict;
+    /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
+       provisional: the call may still come to nothing. `field` and its strings are valid until it
+       returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
-    bool
-        names_steps; /* it calls phi_call_revert: all results of an agent that has it end, as they enter the
-                           history, with a text block that names them: "[step n12]" */
-    uint32_t
-        heartbeat_ms; /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does
-                              not pop its events gets none (default: none) */
-    /* A call whose result is an error, or that runs into its deadline, is started again: so often, and after so long
-       each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING tells of each try, and the model sees
-       the last result alone. Not after an abort, nor for arguments that do not fit the schema. */
+    /* it calls phi_call_revert: all results of an agent that has it end, as they enter the history,
+       with a text block that names them: "[step n12]" */
+    bool names_steps;
+    /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does not pop its
+       events gets none (default: none) */
+    uint32_t heartbeat_ms;
+    /* A call whose result is an error, or that runs into its deadline, is started again: so often,
+       and after so long each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
+       tells of each try, and the model sees the last result alone. Not after an abort, nor for
+       arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
 } phi_tool;
@@ -2833,30 +2922,32 @@ PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result)
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
-   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its events, and
-   this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
+   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
+   events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
-/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's message
-   holds the blocks and the details, its text the text blocks, joined by line breaks. Also PHI_BAD_ARG: a block that is
-   neither text nor image, with words. */
+/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's
+   message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
+   PHI_BAD_ARG: a block that is neither text nor image, with words. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block a call: it gives the same one every time, which never moves nor grows.
-   NULL: stale, no memory, or more bytes than the block has, which somebody took before. Pumping thread only. */
+   `cancel`, if that is called). One block a call: it gives the same one every time, which never
+   moves nor grows. NULL: stale, no memory, or more bytes than the block has, which somebody took
+   before. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees it, this turn does not.
-   Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
+/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees
+   it, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no
+   category; PHI_NO_MEMORY: nothing changed.
 
-   Prune: the model's own words and tool results, the oldest first, whole answers with their results, until it is at
-   least so many tokens (phi_prune_plan); `memo`, where given, takes their place. Wishes of one turn are added up. Then
-   PHI_EV_PRUNED, where anything went.
+   Prune: the model's own words and tool results, the oldest first, whole answers with their
+   results, until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their
+   place. Wishes of one turn are added up. Then PHI_EV_PRUNED, where anything went.
 
-   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The last wish of a turn
-   counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and nothing is wished. PHI_EV_REVERTED tells what
-   became of it, in either case. */
+   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
+   last wish of a turn counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and
+   nothing is wished. PHI_EV_REVERTED tells what became of it, in either case. */
 PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
 PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
                                    phi_str summary, char *words, size_t words_size);
@@ -2865,8 +2956,8 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
-PHI_API uint32_t
-phi_call_block_index(phi_call call); /* in the answer, as of phi_field; UINT32_MAX when stale */
+/* in the answer, as of phi_field; UINT32_MAX when stale */
+PHI_API uint32_t phi_call_block_index(phi_call call);
 PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
 PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 
@@ -2896,8 +2987,8 @@ typedef struct phi_agent_desc {
     size_t tool_count;
     phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
     uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
-    uint32_t
-        tool_timeout_ms; /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
+    /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
+    uint32_t tool_timeout_ms;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens;  /* output tokens a call (default: the model's) */
@@ -2905,62 +2996,63 @@ typedef struct phi_agent_desc {
     double temperature;
     phi_cache cache;   /* prompt cache marks (default: all) */
     phi_format format; /* of the answers (default: text) */
-    phi_compaction_config
-        compaction; /* of what the model sees, before a request is made that nears its window, and
-                       after one that the provider finds too long; its text is copied */
+    /* of what the model sees, before a request is made that nears its window, and after one that
+       the provider finds too long; its text is copied */
+    phi_compaction_config compaction;
     phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
     phi_retry retry;
     const struct phi_profile *profile; /* fills what is not set here; copied (default: none) */
-    const char *agent_id, *session_id, *config_id; /* copied (default: random; config_id: from the
-                                                      model). loop ids are session.config.N */
+    /* copied (default: random; config_id: from the model). loop ids are session.config.N */
+    const char *agent_id, *session_id, *config_id;
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
-    phi_agent parent; /* its phi_abort ends this one's runs too, and its budget pays for them; both
-                                 are of one runtime (default: none) */
-    phi_trigger
-        first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
-    phi_keep
-        keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
-                 complete of it); of one that keeps nothing its rewrites go, too */
+    /* its phi_abort ends this one's runs too, and its budget pays for them; both are of one runtime
+       (default: none) */
+    phi_agent parent;
+    /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
+    phi_trigger first_turn_trigger;
+    /* what stays in view of a run that fails or is cancelled, not of one that a limit ends
+       (default: what is complete of it); of one that keeps nothing its rewrites go, too */
+    phi_keep keep;
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
-    uint32_t
-        decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
-                                       PHI_UNLIMITED) */
+    /* of what waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
+    uint32_t decision_timeout_ms;
     const phi_filter *filters; /* of user messages; the array is copied */
     size_t filter_count;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit; /* messages that wait in a queue (default 64) */
-    uint32_t
-        doom_warn_after; /* the same call with the same arguments this often in a run: the model and
-                                 the host are warned (default 3; PHI_UNLIMITED: never) */
-    uint32_t
-        doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
+    /* the same call with the same arguments this often in a run: the model and the host are warned
+       (default 3; PHI_UNLIMITED: never) */
+    uint32_t doom_warn_after;
+    /* this often: it is not run, and the run ends (default 5; the same) */
+    uint32_t doom_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does there. Without a store, entries that no lane shows leave memory for good: PHI_EV_FORGOTTEN tells of it, and
-       so does an entry of the log; what pointers to them point to is gone, and older responses are stale. With a store the
-       log stays whole, and is read back when asked for (default: compact, then forget). */
+    /* What it does there. Without a store, entries that no lane shows leave memory for good:
+       PHI_EV_FORGOTTEN tells of it, and so does an entry of the log; what pointers to them point to
+       is gone, and older responses are stale. With a store the log stays whole, and is read back
+       when asked for (default: compact, then forget). */
     phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    const phi_provider
-        *provider; /* copied: used for every model of this agent, whatever its protocol
-                                     (default: the registered one of that name, or phi's own) */
+    /* copied: used for every model of this agent, whatever its protocol (default: the registered
+       one of that name, or phi's own) */
+    const phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    bool
-        capture_requests; /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
-    const phi_store *
-        store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
-                               borrowed until the agent is freed (default: in memory only) */
+    /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    bool capture_requests;
+    /* where its thread is kept, and loaded from if it is there; copied, what it points to borrowed
+       until the agent is freed (default: in memory only) */
+    const phi_store *store;
     const char *thread_id;    /* which one; copied (default: a new one, its id made) */
     const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
-    phi_token_counter
-        token_counter; /* of what a model is shown: policy, warnings, budget, compaction
-                                        and prunes go by it (default: the estimate) */
-    void *user_data;   /* comes back in every event, to hook_fn and translate_fn */
+    /* of what a model is shown: policy, warnings, budget, compaction and prunes go by it (default:
+       the estimate) */
+    phi_token_counter token_counter;
+    void *user_data; /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 #ifdef __cplusplus
@@ -2971,11 +3063,11 @@ typedef struct phi_agent_desc {
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
-#if PHI__PUB_FEATURES != 0x0a0893f2
+#if PHI__PUB_FEATURES != 0x634a2348
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__PUB_FEATURES 0x0a0893f2
+#define PHI__PUB_FEATURES 0x634a2348
 
 /* ---- src/features/caching.h ---- */
 
@@ -2989,10 +3081,10 @@ typedef struct phi_agent_desc {
 extern "C" {
 #endif
 
-/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does not begin
-   with all messages that were sent then, because of a compaction, a hook, or since messages were replaced
-   (also by the same ones). TOOLS: a name, description or schema, or their order. SETTINGS: thinking, tool choice,
-   format, cache marks, or the session id. */
+/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does
+   not begin with all messages that were sent then, because of a compaction, a hook, or since
+   messages were replaced (also by the same ones). TOOLS: a name, description or schema, or their
+   order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
 enum {
     PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
@@ -3001,19 +3093,20 @@ enum {
     PHI_CACHE_CHANGED_SETTINGS = 1 << 4
 };
 
-/* How prompt caching goes. A request should read from the provider's cache what the answer before it said was
-   read or written there. Reading less than half of that is a miss; reading more, or anything where nothing was
-   expected, is a hit. So nothing is missed before a provider has told of a first read or write: not with
-   prompts that are shorter than what it caches, and not where there is no cache. One that caches by itself and
-   tells only what was read (OpenAI, Gemini and their kind) has no miss until something was read once, nor a
-   second one until something was read again. */
+/* How prompt caching goes. A request should read from the provider's cache what the answer before
+   it said was read or written there. Reading less than half of that is a miss; reading more, or
+   anything where nothing was expected, is a hit. So nothing is missed before a provider has told of
+   a first read or write: not with prompts that are shorter than what it caches, and not where there
+   is no cache. One that caches by itself and tells only what was read (OpenAI, Gemini and their
+   kind) has no miss until something was read once, nor a second one until something was read
+   again. */
 typedef struct phi_cache_stats {
     uint64_t requests; /* answers that told their usage; those of failed attempts, too */
     uint64_t hits;
     uint64_t misses;
     uint64_t missed_tokens; /* what the misses should have read and did not */
-    uint32_t changed;       /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was
-                               not kept */
+    /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was not kept */
+    uint32_t changed;
 } phi_cache_stats;
 
 #ifndef PHI_NO_CACHE_STATS
@@ -3029,11 +3122,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xddfed6a7
+#if PHI__PUB_AGENT != 0x23459456
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xddfed6a7
+#define PHI__PUB_AGENT 0x23459456
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3077,14 +3170,14 @@ typedef struct phi_prompt_slot {
 } phi_prompt_slot;
 
 /* The slots of the usual kinds of agent; static.
-   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000, task
-   3,000. The book, part "System prompts". */
+   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000,
+   task 3,000. The book, part "System prompts". */
 PHI_API const phi_prompt_slot *phi_prompt_slots_agent(size_t *count);
 PHI_API const phi_prompt_slot *phi_prompt_slots_minimal(size_t *count);
 
-/* Puts the blocks into their slots, cut to their lengths, with a blank line between them, in the arena
-   (terminated). A slot without a block, and a block without a slot, are left out; of two blocks with one
-   name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
+/* Puts the blocks into their slots, cut to their lengths, with a blank line between them, in the
+   arena (terminated). A slot without a block, and a block without a slot, are left out; of two
+   blocks with one name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
 PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_count,
                                       const phi_prompt_block *blocks, size_t block_count,
                                       phi_arena *arena, phi_str *out);
@@ -3128,8 +3221,8 @@ typedef struct phi_runtime_desc {
     uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
-    phi_tape *
-        tape; /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
+    /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
+    phi_tape *tape;
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
@@ -3148,10 +3241,10 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
    phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
-/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever function of
-   phi had called it: none is on the stack any more. The runtime can then only be freed, and phi_step
-   says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw. What the function
-   that was left had in hand is not given back to the allocator. */
+/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever
+   function of phi had called it: none is on the stack any more. The runtime can then only be freed,
+   and phi_step says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw.
+   What the function that was left had in hand is not given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
@@ -3162,12 +3255,12 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
-/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid until
-   that returns. */
+/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid
+   until that returns. */
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
-/* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend or
-   watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */
+/* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend
+   or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn */
@@ -3179,8 +3272,8 @@ PHI_API void phi_wake(phi_runtime *rt);
    connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
-/* The last call that failed (success does not clear it: ask after a failure; pumping thread only): its
-   status, words (owned by the runtime, valid until the next failure)
+/* The last call that failed (success does not clear it: ask after a failure; pumping thread only):
+   its status, words (owned by the runtime, valid until the next failure)
    and HTTP status (0: none). */
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
 
@@ -3204,27 +3297,26 @@ inline phi_runtime *phi_runtime_new(const phi_runtime_desc &desc) { return phi_r
 extern "C" {
 #endif
 
-/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
-   or PHI_MISUSE: the runtime is closing. */
+/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or
+   PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
-/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays are
-   owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is filled
-   into the others; phi_agent_profile gives it back. PHI_STALE. */
+/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays
+   are owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is
+   filled into the others; phi_agent_profile gives it back. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
 /* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
-   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it
-   have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also of the
-   agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point to is gone
-   too. */
+   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below
+   it have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also
+   of the agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point
+   to is gone too. */
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
-PHI_API bool
-phi_agent_running(phi_agent agent); /* from phi_prompt until AGENT_END is queued, and until
-                                                    an AFTER_LOOP hook that waits is decided */
+/* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is decided */
+PHI_API bool phi_agent_running(phi_agent agent);
 
 /* ---- beginning a run ---- */
 
@@ -3234,30 +3326,33 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
-   PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while they ran, get an
-   error as their result first. PHI_MISUSE: there are no messages, or the last one that a model would see is the model's
-   own and calls nothing. Else as phi_prompt. */
+   PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while
+   they ran, get an error as their result first. PHI_MISUSE: there are no messages, or the last one
+   that a model would see is the model's own and calls nothing. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
-/* Compacts what the model sees now, however large it is, in a run of its own without a model call: AGENT_START with
-   PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a run: nothing would be gained.
-   Else as phi_prompt. */
+/* Compacts what the model sees now, however large it is, in a run of its own without a model call:
+   AGENT_START with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK
+   without a run: nothing would be gained. Else as phi_prompt. */
 PHI_API phi_status phi_compact(phi_agent agent);
 
-/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a question or
-   a tool's result that nobody has answered is continued with the text behind it. Else as phi_prompt. */
+/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a
+   question or a tool's result that nobody has answered is continued with the text behind it. Else
+   as phi_prompt. */
 PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
 /* ---- ending one ---- */
 
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
-   below it end too. A later run is not meant. A decision that is read behind an abort has no effect.
-   Any thread. PHI_OK: it is heard, however full the inbox is and without any memory. PHI_STALE. */
+   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of
+   agents below it end too. A later run is not meant. A decision that is read behind an abort has no
+   effect. Any thread. PHI_OK: it is heard, however full the inbox is and without any memory.
+   PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL: none; AGENT_END tells it, and a
-   note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL:
+   none; AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
+   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
@@ -3265,69 +3360,75 @@ PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const cha
    results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
-/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough. PHI_MISUSE: there
-   is neither a run nor a budget to raise. Pumping thread. */
+/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough.
+   PHI_MISUSE: there is neither a run nor a budget to raise. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
 
 /* ---- changing it ---- */
 
 /* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
-   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing changed. */
+   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing
+   changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
-/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while running. */
+/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while
+   running. */
 PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, size_t count);
 
 /* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
 
-/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running; PHI_BAD_ARG:
-   phi_last_error names the field. */
+/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running;
+   PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
 
-/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running; PHI_BAD_ARG:
-   phi_last_error names the field. */
+/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running;
+   PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
 
-/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
+/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call
+   on. */
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
 
-/* Forgets the history and both queues and starts a new session id; needs no memory where no other agent has the session.
-   Queued events are purged, and what popped ones of it point to is gone. PHI_BUSY while running; PHI_NO_MEMORY: nothing
-   changed. A thread that is in a store keeps everything: a fresh lane of it begins, which needs memory. */
+/* Forgets the history and both queues and starts a new session id; needs no memory where no other
+   agent has the session. Queued events are purged, and what popped ones of it point to is gone.
+   PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread that is in a store keeps
+   everything: a fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
 
-/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the model id until
-   phi_agent_set_model, the last loop id until the next run. Empty for a stale one, or where there is
-   none. */
+/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the
+   model id until phi_agent_set_model, the last loop id until the next run. Empty for a stale one,
+   or where there is none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
 PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
-/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run has no parent. The new
-   log begins with copies of the messages that the active lane shows, durable ones durable still, or, `empty`, with
-   nothing: what a model is sent next is the same. Runs, lanes, rewrites, notes and what is not shown stay behind, and
-   phi_thread_usage begins at nothing; the agent's own usage, its budget and its queues go on.
-   The old log is freed, queued events are purged, responses are stale, and what popped events point to is gone. One
-   that is in a store is saved there and left, whole, under its id; the new one is in the same store under an id that is made
-   (phi_agent_thread_id). PHI_BUSY while running; PHI_MISUSE: an agent of phi_run, whose thread is the host's;
-   PHI_NO_MEMORY (for a moment there are both); what the store says; then nothing changed. */
+/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
+   has no parent. The new log begins with copies of the messages that the active lane shows, durable
+   ones durable still, or, `empty`, with nothing: what a model is sent next is the same. Runs,
+   lanes, rewrites, notes and what is not shown stay behind, and phi_thread_usage begins at nothing;
+   the agent's own usage, its budget and its queues go on.
+   The old log is freed, queued events are purged, responses are stale, and what popped events point
+   to is gone. One that is in a store is saved there and left, whole, under its id; the new one is
+   in the same store under an id that is made (phi_agent_thread_id). PHI_BUSY while running;
+   PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
+   are both); what the store says; then nothing changed. */
 PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
 
-/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
-   ran in its session is left alone. */
+/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An
+   agent that never ran in its session is left alone. */
 PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- usage ---- */
 
 /* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
-   last. Those of attempts that failed are counted as far as the provider told them, and in those of all runs what models
-   took that wrote summaries for the agent. */
+   last. Those of attempts that failed are counted as far as the provider told them, and in those of
+   all runs what models took that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
@@ -3335,77 +3436,88 @@ PHI_API double phi_agent_run_cost(phi_agent agent);
 
 /* ---- the history ---- */
 
-/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed
-   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread and
-   phi_new_session begin another log in it, and so do phi_agent_reset, phi_replace_messages, phi_clear_messages and
-   phi_restore_messages; but one that is in a store keeps what it has then, and a fresh lane begins. */
+/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid
+   until it is freed (of a phi_run: the thread that it goes over); NULL for a stale one.
+   phi_agent_use_thread and phi_new_session begin another log in it, and so do phi_agent_reset,
+   phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store
+   keeps what it has then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
-/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
-   of that id, new; NULL: new, its id made. The session is that of the thread's last run, else a new one; what is
-   queued by phi_steer and phi_follow_up stays with the agent; queued events are purged, and what popped ones point to
-   is gone. PHI_BUSY while running, or another has the thread; PHI_MISUSE: no store; what the store says; then nothing
-   changed. */
+/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where
+   the store has none of that id, new; NULL: new, its id made. The session is that of the thread's
+   last run, else a new one; what is queued by phi_steer and phi_follow_up stays with the agent;
+   queued events are purged, and what popped ones point to is gone. PHI_BUSY while running, or
+   another has the thread; PHI_MISUSE: no store; what the store says; then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was for the last
-   model call, before the hooks: zero where that had none, or for a stale agent. While a run of phi_ask_with goes on that has a
-   policy of its own, by that one. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what
+   it was for the last model call, before the hooks: zero where that had none, or for a stale agent.
+   While a run of phi_ask_with goes on that has a policy of its own, by that one. PHI_STALE,
+   PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
-/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
-   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for;
-   of a duplicate its words say that nothing was done, and spans of entries that the agent forgot meanwhile are refused.
-   So can lanes be switched while a run goes on (switch_to): events of the run tell of its own lane then, phi_message_at
-   of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on, could never be; PHI_BUSY: the agent
-   is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
+/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last
+   entry. One waits at a time: a newer one takes its place. What became of it is told by
+   PHI_EV_REWRITE, in any case that there is memory for; of a duplicate its words say that nothing
+   was done, and spans of entries that the agent forgot meanwhile are refused. So can lanes be
+   switched while a run goes on (switch_to): events of the run tell of its own lane then,
+   phi_message_at of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on,
+   could never be; PHI_BUSY: the agent is of a phi_run that is over, and another goes over its
+   thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 /* Whether one waits for the end of the run. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
-/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
-   The one that waits has an op_id in any case, and a note of the log holds it (PHI_NOTE_DEFERRED). Where the process ends
-   before the run does, the next agent that opens the thread out of its store does it. */
+/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY. The one that waits has an op_id in any case, and a note of the log holds it
+   (PHI_NOTE_DEFERRED). Where the process ends before the run does, the next agent that opens the
+   thread out of its store does it. */
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
-/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL: whichever it is.
-   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL:
+   whichever it is.
+   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
+   nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
-/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
-   active lane (log/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
-   them, what it has made is not. An agent that has forgotten (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (persist/store.h), and NULL where
-   it cannot be read back: phi_last_error. */
+/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
+   those of the active lane (log/thread.h), its parents' up to the fork too, as they came: what a
+   rewrite has replaced is among them, what it has made is not. An agent that has forgotten
+   (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset,
+   or its messages or its thread are replaced, or it forgets; of a thread in a store, what is not
+   shown any more until the next phi_step (persist/store.h), and NULL where it cannot be read back:
+   phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
-/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing changed.
-   Messages are copied; all kinds are taken, extensions too. Replacing and clearing also purge queued
-   events, and what popped ones point to is gone; usage stays. Of an agent with a memory limit whose thread is in a store they
-   write what the store lacks, so that it leaves memory at once. */
+/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing
+   changed. Messages are copied; all kinds are taken, extensions too. Replacing and clearing also
+   purge queued events, and what popped ones point to is gone; usage stays. Of an agent with a
+   memory limit whose thread is in a store they write what the store lacks, so that it leaves memory
+   at once. */
 PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come;
-   what the store says, where it is to be read back. And back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
+/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far
+   as it has come; what the store says, where it is to be read back. And back, as
+   phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
 /* ---- events as JSON ---- */
 
-/* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
-   Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
-   Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
-   Forgotten, SummaryNeeded, ToolHeartbeat.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
-   messages of a run are read that have left memory. */
+/* An event as the interchange JSON of session files and logs, in the arena:
+   {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
+   Types that are ours alone: Error, Retract, Retry, InputDropped, Decision, Paused, Warning,
+   Rewrite, ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat.
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store
+   says, from which the messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
-/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is as it was
-   written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why. PHI_UNSUPPORTED: a type
-   that is not known, *error says which. PHI_NO_MEMORY. */
+/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is
+   as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
+   PHI_UNSUPPORTED: a type that is not known, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 
@@ -3424,8 +3536,8 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 
 /* bare_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
 
-   For hosts that keep their histories themselves. What an agent is to be is said anew for each run; what
-   was said and done stays in the thread. */
+   For hosts that keep their histories themselves. What an agent is to be is said anew for each run;
+   what was said and done stays in the thread. */
 #ifndef PHI_AGENT_BARE_RUN_H
 #define PHI_AGENT_BARE_RUN_H
 
@@ -3438,15 +3550,16 @@ extern "C" {
    Caller frees with phi_thread_free. Pumping thread. */
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 
-/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are purged, and
-   what popped ones point to is gone. Free it before its runtime, which frees what is left. */
+/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are
+   purged, and what popped ones point to is gone. Free it before its runtime, which frees what is
+   left. */
 PHI_API phi_status phi_thread_free(phi_thread *thread);
 
 /* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
 
-/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until the next phi_step, and
-   NULL where it cannot be read back: phi_last_error. */
+/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until
+   the next phi_step, and NULL where it cannot be read back: phi_last_error. */
 PHI_API size_t phi_thread_message_count(const phi_thread *thread);
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
 
@@ -3454,19 +3567,20 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */
     phi_thread *thread;          /* borrowed until the run has ended */
-    const phi_message
-        *prompts; /* user messages; copied; none: the run goes on from what is there */
+    /* user messages; copied; none: the run goes on from what is there */
+    const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
-    const char *
-        loop_id; /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    const char *loop_id;
     const char *parent_loop_id; /* UTF-8 (default: none) */
 } phi_run_desc;
 
-/* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes stale by
-   itself once AGENT_END, and all else of it, has been popped and phi_step called again: no other run follows,
-   so steering and follow-ups that were not delivered are reported as dropped first. A handle whose rt is NULL:
-   phi_last_error says why; PHI_BUSY: a run goes over the thread already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
+/* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes
+   stale by itself once AGENT_END, and all else of it, has been popped and phi_step called again: no
+   other run follows, so steering and follow-ups that were not delivered are reported as dropped
+   first. A handle whose rt is NULL: phi_last_error says why; PHI_BUSY: a run goes over the thread
+   already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
    agent.session_id must be given: what goes on must know whose it is. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 
@@ -3486,12 +3600,13 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 extern "C" {
 #endif
 
-/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them. PHI_BAD_ARG: `words`
-   (terminated, cut to words_size) names the place and what is wrong: "messages[3]: tool call \"x\" has no
-   result". What phi repairs by itself when it sends, a lost result for instance, is named all the same: this is
-   for whoever makes transcripts. PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
-   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the square of the
-   tool calls. */
+/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
+   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and what is wrong:
+   "messages[3]: tool call \"x\" has no result". What phi repairs by itself when it sends, a lost
+   result for instance, is named all the same: this is for whoever makes transcripts.
+   PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
+   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
+   square of the tool calls. */
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size);
@@ -3505,7 +3620,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 
 /* response.h - asking an agent and holding on to the answer: a handle per request.
 
-   For hosts that have many requests under way and do not want to follow events. Events come all the same. */
+   For hosts that have many requests under way and do not want to follow events. Events come all the
+   same. */
 #ifndef PHI_AGENT_RESPONSE_H
 #define PHI_AGENT_RESPONSE_H
 
@@ -3514,9 +3630,10 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 extern "C" {
 #endif
 
-/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset, its
-   messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer ones, or until a newer run forgets
-   what is older (phi_agent_desc.at_memory_limit); then it is stale. */
+/* A request and what became of it. Lives until phi_response_free, until its agent is freed or
+   reset, its messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer
+   ones, or until a newer run forgets what is older (phi_agent_desc.at_memory_limit); then it is
+   stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -3532,8 +3649,8 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a store, message, text and
-   loop_id until the next phi_step: ask again. */
+/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a
+   store, message, text and loop_id until the next phi_step: ask again. */
 typedef struct phi_response_info {
     phi_response_state state;
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
@@ -3550,43 +3667,47 @@ typedef struct phi_response_info {
     int64_t first_event_ms;     /* when the answer's first delta came; 0: none has */
 } phi_response_info;
 
-/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
+/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale
+   one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
-/* What is asked, and how this once. Zero means default for every field but text or content: one of the two is given, and
-   not out of a thread that is left. */
+/* What is asked, and how this once. Zero means default for every field but text or content: one of
+   the two is given, and not out of a thread that is left. */
 typedef struct phi_ask_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
     size_t content_count;
-    const phi_policy
-        *policy; /* what of the history all model calls of this run are sent, and what its warnings
-                                 go by; copied (default: the agent's, which is not changed) */
-    const char *
-        thread_id; /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    /* what of the history all model calls of this run are sent, and what its warnings go by; copied
+       (default: the agent's, which is not changed) */
+    const phi_policy *policy;
+    /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    const char *thread_id;
     bool new_thread; /* phi_agent_use_thread with NULL first */
-    const phi_limits *
-        limits; /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
-    uint32_t
-        decision_timeout_ms; /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
-    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied; what they point to is
-       borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A snapshot of the run has their names alone: it
-       goes on with the tools of phi_agent_restore's desc that have one of them. */
+    /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
+    const phi_limits *limits;
+    /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
+    uint32_t decision_timeout_ms;
+    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied;
+       what they point to is borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
+       snapshot of the run has their names alone: it goes on with the tools of phi_agent_restore's
+       desc that have one of them. */
     const phi_tool *tools;
     size_t tool_count;
-    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered all) */
+    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered
+       all) */
     const char *const *allowed_tools;
     size_t allowed_count;
     bool no_tools;  /* it is offered none */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
-    const char *
-        refs; /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are kept
-                         with the message in the log: its details are {"request_id":...,"refs":...}. Never sent */
+    /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are
+       kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
+       sent */
+    const char *refs;
 } phi_ask_desc;
 
-/* phi_ask with more to say. Responses of the thread before are stale where it is another. PHI_BAD_ARG: phi_last_error
-   names the field. A failure that comes after the thread was exchanged leaves the agent with the other one; else
-   nothing changed. */
+/* phi_ask with more to say. Responses of the thread before are stale where it is another.
+   PHI_BAD_ARG: phi_last_error names the field. A failure that comes after the thread was exchanged
+   leaves the agent with the other one; else nothing changed. */
 PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
 
 /* phi_ask_with a thread_id; NULL: a new thread. What has happened is saved when the run is over
@@ -3613,15 +3734,17 @@ inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_re
 
 /* snapshot.h - an agent as one text, in the midst of whatever it does, and back: save games.
 
-   A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has spent, and the run that is
-   going on: its turn, the tool calls that wait by name and id, a policy of its own, and what it still has to be told by hooks. It holds no
-   model, no key, no tool and no function: those are the program's, and given again when it is loaded.
+   A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has
+   spent, and the run that is going on: its turn, the tool calls that wait by name and id, a policy
+   of its own, and what it still has to be told by hooks. It holds no model, no key, no tool and no
+   function: those are the program's, and given again when it is loaded.
 
-   A model call that streams is asked again after loading; a partial answer is not kept. A decision that was waited for
-   is asked for again. A tool call that had begun is taken up by the tool of the same name: by its `resume`; without
-   one, a call that is finished from outside (no `step`) goes on waiting, and is found with phi_pending; any other gets
-   an error as its result, for the model to read. A rewrite that was put off until the run ends is in it; events that
-   were not popped, and what other threads have posted while the snapshot was made, are not. */
+   A model call that streams is asked again after loading; a partial answer is not kept. A decision
+   that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
+   same name: by its `resume`; without one, a call that is finished from outside (no `step`) goes on
+   waiting, and is found with phi_pending; any other gets an error as its result, for the model to
+   read. A rewrite that was put off until the run ends is in it; events that were not popped, and
+   what other threads have posted while the snapshot was made, are not. */
 #ifndef PHI_AGENT_SNAPSHOT_H
 #define PHI_AGENT_SNAPSHOT_H
 
@@ -3632,25 +3755,28 @@ extern "C" {
 
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
-/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing had been.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from which it reads what has
-   left memory; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
+/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing
+   had been.
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from
+   which it reads what has left memory; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
     PHI_RESTORE_RESUME = 0, /* the run goes on with the next phi_step */
-    PHI_RESTORE_INTERRUPT /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
+    /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
+    PHI_RESTORE_INTERRUPT
 } phi_restore_run;
 
-/* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot, which is copied. agent_id, session_id and
-   config_id of the desc count only where the snapshot has none, its budget never; limits that phi_budget_raise had added
-   are kept. Where the desc has a store, thread_id must be one that the store has not.
+/* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot, which is copied.
+   agent_id, session_id and config_id of the desc count only where the snapshot has none, its budget
+   never; limits that phi_budget_raise had added are kept. Where the desc has a store, thread_id
+   must be one that the store has not.
 
-   The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest follow. A handle whose
-   rt is NULL: phi_last_error says why: PHI_PARSE (what it is not), PHI_UNSUPPORTED (of a later version, or
-   built with PHI_NO_SNAPSHOT), PHI_MISUSE
-   (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called, and the store has
-   nothing of it. */
+   The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest
+   follow. A handle whose rt is NULL: phi_last_error says why: PHI_PARSE (what it is not),
+   PHI_UNSUPPORTED (of a later version, or built with PHI_NO_SNAPSHOT), PHI_MISUSE
+   (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called,
+   and the store has nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
                                     phi_restore_run how);
 
@@ -3665,11 +3791,13 @@ inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, 
 
 /* ---- src/agent/summary.h ---- */
 
-/* summary.h - summaries that a model writes: near the window, in the place of phi's own lines, and on request.
+/* summary.h - summaries that a model writes: near the window, in the place of phi's own lines, and
+   on request.
 
-   The model is asked by an agent that nobody sees, below the one whose history it is: no event tells of it, budgets of
-   that agent and those above pay for it, its abort ends it, phi_runtime_close waits for it, and phi_step counts its run
-   while one goes on. What is summed up is sent in chunks, each with the summary so far. */
+   The model is asked by an agent that nobody sees, below the one whose history it is: no event
+   tells of it, budgets of that agent and those above pay for it, its abort ends it,
+   phi_runtime_close waits for it, and phi_step counts its run while one goes on. What is summed up
+   is sent in chunks, each with the summary so far. */
 #ifndef PHI_AGENT_SUMMARY_H
 #define PHI_AGENT_SUMMARY_H
 
@@ -3678,31 +3806,37 @@ inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, 
 extern "C" {
 #endif
 
-/* Zero means default for every field. A summary that was cut off at max_tokens has failed, and so has one of more than
-   twice as many by estimate. */
+/* Zero means default for every field. A summary that was cut off at max_tokens has failed, and so
+   has one of more than twice as many by estimate. */
 typedef struct phi_summary_desc {
     const phi_model *model;   /* that writes it (default: the agent's own) */
     const char *instructions; /* its system prompt (default: ours) */
     uint32_t max_tokens;      /* of a summary (default 2,000) */
-    uint64_t chunk_tokens;    /* of the history, sent at once, by estimate (default: half of the
-                                 model's window, at most 30,000; at least 100) */
+    /* of the history, sent at once, by estimate (default: half of the model's window, at most
+       30,000; at least 100) */
+    uint64_t chunk_tokens;
 } phi_summary_desc;
 
-/* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the model, in one message
-   in the place of the last of it; what the plan keeps is kept. phi's own plan is made where the model fails, says nothing
-   or too much, where it gains nothing, and where the headroom is used up before it is done.
-   Ownership: desc, and what it points to, is borrowed until all agents made with it are freed; NULL: all defaults. */
+/* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the
+   model, in one message in the place of the last of it; what the plan keeps is kept. phi's own plan
+   is made where the model fails, says nothing or too much, where it gains nothing, and where the
+   headroom is used up before it is done.
+   Ownership: desc, and what it points to, is borrowed until all agents made with it are freed;
+   NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
-/* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message in its place, as a
-   rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a run goes on, when that has ended. What
-   is DURABLE stands. The desc is that of the agent's phi_compactor_model, or the defaults.
-   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words (PHI_REFUSED: also where it is
-   no shorter than what is in view of the range by then); by none where the
+/* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message
+   in its place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a
+   run goes on, when that has ended. What is DURABLE stands. The desc is that of the agent's
+   phi_compactor_model, or the defaults.
+   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words
+   (PHI_REFUSED: also where it is no shorter than what is in view of the range by then); by none
+   where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
-   Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG: a range that cuts a
-   group or a message that stands for others; PHI_NOT_FOUND: there is nothing to sum up in it; PHI_MISUSE: an agent of
-   phi_run, or the runtime is closing; PHI_STALE, PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
+   Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG:
+   a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: there is nothing to
+   sum up in it; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE,
+   PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 
 #ifdef __cplusplus
@@ -3713,22 +3847,24 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x87a07f29
+#if PHI__PUB_RECORD != 0x19c1b37a
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x87a07f29
+#define PHI__PUB_RECORD 0x19c1b37a
 
 /* ---- src/record/session.h ---- */
 
 /* session.h - the record of what agents did: Session > LoopRecord > Turn > events, and its JSON.
 
-   A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records are built from
-   events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that phi or the Rust original wrote. They
-   are copies: nothing reads them to decide what a model sees.
-   All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
-   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
-   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
+   A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records
+   are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
+   that phi or the Rust original wrote. They are copies: nothing reads them to decide what a model
+   sees.
+   All that a session points to is its own and is freed with it; read it, and leave it as it is.
+   Times are Unix milliseconds: finer digits of a file are cut. Empty strings stand for null, but
+   for `rejection`. With PHI_NO_SESSIONS nothing of this page, of recorder.h and of
+   session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
@@ -3777,8 +3913,8 @@ typedef struct phi_turn {
     phi_str request; /* what was sent, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
 } phi_turn;
 
-/* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each loop, are events that
-   were left out. */
+/* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each
+   loop, are events that were left out. */
 typedef struct phi_loop_event {
     uint64_t sequence;
     phi_str json;
@@ -3888,33 +4024,36 @@ PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_
 /* All of its group that are in the session, itself included. Without a group: none. */
 PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
                                              const phi_loop_record **out, size_t cap);
-/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would come again. */
+/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would
+   come again. */
 PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
                                       const phi_loop_record **out, size_t cap);
 PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
 
 /* ---- JSON ---- */
 
-/* Events that the original's reader does not know (errors, retries, decisions...) are written as well; without it they
-   are left out, and so are turns without an answer. */
+/* Events that the original's reader does not know (errors, retries, decisions...) are written as
+   well; without it they are left out, and so are turns without an answer. */
 #define PHI_SESSION_OWN_EVENTS 1u
 
 /* The interchange format, indented by two; in the arena. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What is missing or of a
-   wrong type counts as absent, but for session_id, the loops' ids and messages; keys that are not known are ignored.
-   Caller frees *out with phi_session_free. PHI_PARSE, and *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
+/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What
+   is missing or of a wrong type counts as absent, but for session_id, the loops' ids and messages;
+   keys that are not known are ignored. Caller frees *out with phi_session_free. PHI_PARSE, and
+   *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
 
 /* ---- in a store ---- */
 
-/* As a document whose id is the session's, in the interchange format with flags as above; and back, read as by
-   phi_session_from_json: caller frees *out with phi_session_free. The store must have save and load. What its functions
-   say; words (may be NULL) "Session S is locked by another writer", "Session not found: S", or the store's own. An id
-   that is none of a store's is PHI_BAD_ARG. */
+/* As a document whose id is the session's, in the interchange format with flags as above; and back,
+   read as by phi_session_from_json: caller frees *out with phi_session_free. The store must have
+   save and load. What its functions say; words (may be NULL) "Session S is locked by another
+   writer", "Session not found: S", or the store's own. An id that is none of a store's is
+   PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *words, size_t words_size);
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
@@ -3923,10 +4062,11 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- from the log ---- */
 
-/* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has the id of the first
-   run; each loop has its own session's. Messages that belong to no run, such as those that the host appended, are in
-   none. A run that goes on is RUNNING, one that was never ended is too. What compactions have made of runs stands in blocks
-   (phi_session_add_blocks). Caller frees with phi_session_free.
+/* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has
+   the id of the first run; each loop has its own session's. Messages that belong to no run, such as
+   those that the host appended, are in none. A run that goes on is RUNNING, one that was never
+   ended is too. What compactions have made of runs stands in blocks (phi_session_add_blocks).
+   Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
@@ -3950,10 +4090,11 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
            phi_session_free(session);
        }
 
-   Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows no runtime and takes
-   no memory of one. A session is open while one of its loops runs, else phi_recorder_checkpoint and phi_recorder_flush
-   make it a completed one, and phi_recorder_drain hands it over. A completed session that goes on is open again.
-   Links to the runs of sub-agents are made in whatever order the events come.
+   Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
+   no runtime and takes no memory of one. A session is open while one of its loops runs, else
+   phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
+   hands it over. A completed session that goes on is open again. Links to the runs of sub-agents
+   are made in whatever order the events come.
    Threads: one at a time. */
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
@@ -3972,14 +4113,15 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    bool
-        turn_requests; /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
-    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session must have been
-       changed: phi_check_and_rotate); else a session begins by its first loop. */
+    /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
+    bool turn_requests;
+    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session
+       must have been changed: phi_check_and_rotate); else a session begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
-    /* When the first run of a session begins; once. False: the session is kept, rejected, and its events are not. */
+    /* When the first run of a session begins; once. False: the session is kept, rejected, and its
+       events are not. */
     bool (*before_task_fn)(void *user_data, const phi_session *session);
     /* In phi_recorder_flush, for each session it completes that was not rejected. */
     void (*after_task_fn)(void *user_data, const phi_session *session);
@@ -3988,29 +4130,32 @@ typedef struct phi_recorder_desc {
 
 #define PHI_RECORDER_AT_ONCE UINT32_MAX
 
-/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or nothing. Caller frees
-   with phi_recorder_free. */
+/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or
+   nothing. Caller frees with phi_recorder_free. */
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored; of the end of
-   a call that ran another agent, the links of both runs are made also when the loop has ended.
-   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a
-   run whose beginning is lost is not recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG,
-   PHI_MISUSE. */
+/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are
+   ignored; of the end of a call that ran another agent, the links of both runs are made also when
+   the loop has ended.
+   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops
+   that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was freed
+   meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
-/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed one. PHI_MISUSE: it has one
-   of that id already; then it stays the caller's. Its memory counts as the recorder's, and its allocator stays. */
+/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed
+   one. PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as
+   the recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
-/* Begins a session by hand, before any run of it: it is open, without loops, and its formation is EXPLICIT; the runs that
-   have its id are its own. It stays open until the first of them, or phi_recorder_flush; before_task_fn is asked when that
-   begins. Without it a session begins by its first run. Strings are copied; agent_id may be empty: then it is the first
-   run's. PHI_MISUSE: it has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
+/* Begins a session by hand, before any run of it: it is open, without loops, and its formation is
+   EXPLICIT; the runs that have its id are its own. It stays open until the first of them, or
+   phi_recorder_flush; before_task_fn is asked when that begins. Without it a session begins by its
+   first run. Strings are copied; agent_id may be empty: then it is the first run's. PHI_MISUSE: it
+   has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
@@ -4022,12 +4167,13 @@ PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_s
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
-/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand and wait for their first;
-   returns how many. */
+/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand
+   and wait for their first; returns how many. */
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
 /* Completes all: loops that run or are pending become ABORTED. */
 PHI_API void phi_recorder_flush(phi_recorder *recorder);
-/* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is none. */
+/* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is
+   none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 #ifdef __cplusplus
@@ -4038,7 +4184,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 /* ---- src/record/replay.h ---- */
 
-/* replay.h - a run is recorded to a tape, and played again without a network: the same log, byte for byte.
+/* replay.h - a run is recorded to a tape, and played again without a network: the same log, byte
+   for byte.
 
        FILE *file = fopen("run.tape", "wb");
        phi_tape_desc desc = PHI_ZERO;
@@ -4051,13 +4198,14 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
        phi_tape_end(runtime_desc.tape, NULL);
        phi_tape_free(runtime_desc.tape);
 
-   On the tape is what comes from outside of the program: what the transport said, the time, chance (as a seed, from which
-   ids and delays are made), and the results and updates of tools. What the host does (prompts, steering, aborts,
-   decisions, hooks) is not on it: the program that plays does it again, at the same steps, or as an answer to the same
-   events. Each request is compared with the recorded one: method, URL, headers, and a hash of the body.
+   On the tape is what comes from outside of the program: what the transport said, the time, chance
+   (as a seed, from which ids and delays are made), and the results and updates of tools. What the
+   host does (prompts, steering, aborts, decisions, hooks) is not on it: the program that plays does
+   it again, at the same steps, or as an answer to the same events. Each request is compared with
+   the recorded one: method, URL, headers, and a hash of the body.
 
-   With a tape, a step works off all that it let in, and its clock stands still meanwhile; its budgets only divide the
-   work. So another step_budget_bytes gives the same log.
+   With a tape, a step works off all that it let in, and its clock stands still meanwhile; its
+   budgets only divide the work. So another step_budget_bytes gives the same log.
    With PHI_NO_TAPE nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
@@ -4073,20 +4221,21 @@ extern "C" {
 /* Zero means default for every field. What pointers point to is borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
-    /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not PHI_OK: the
-       recording ends there, with this status; the run goes on. */
+    /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not
+       PHI_OK: the recording ends there, with this status; the run goes on. */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
-    /* Playing: whether the tool is run again, and its result compared with the recorded one; else it is not called,
-       and what is recorded counts (default: no tool is run). */
+    /* Playing: whether the tool is run again, and its result compared with the recorded one; else
+       it is not called, and what is recorded counts (default: no tool is run). */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* of both */
-    /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What is sent in
-       headers and URLs as a key or a token is found without (default: none) */
+    /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What
+       is sent in headers and URLs as a key or a token is found without (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;
 
-/* The first place where a run that is played does something else than the recorded one. Strings are the tape's. */
+/* The first place where a run that is played does something else than the recorded one. Strings are
+   the tape's. */
 typedef struct phi_tape_divergence {
     uint64_t line; /* of the tape, from 1 */
     uint64_t step; /* of those in which something came in, from 1 */
@@ -4094,28 +4243,29 @@ typedef struct phi_tape_divergence {
     phi_str recorded, actual;
 } phi_tape_divergence;
 
-/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; one that was cut off in
-   its last line is played up to there. NULL: no memory, write_fn is missing, or the text is no tape: `error`, where
-   given, says what is wrong in which line.
+/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; one
+   that was cut off in its last line is played up to there. NULL: no memory, write_fn is missing, or
+   the text is no tape: `error`, where given, says what is wrong in which line.
    It goes into phi_runtime_desc.tape, of one runtime in its life. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
-/* Recording: writes the last line. Playing: looks whether all was played. Before or after phi_runtime_free; twice is
-   harmless. PHI_OK; PHI_NO_MEMORY, or what write_fn said: the tape ends early. Playing: PHI_REFUSED: another run than
-   the recorded one, and *divergence, where given, says where; PHI_PARSE: the tape was cut off, and all of the rest
-   was played. */
+/* Recording: writes the last line. Playing: looks whether all was played. Before or after
+   phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or what write_fn said: the tape ends
+   early. Playing: PHI_REFUSED: another run than the recorded one, and *divergence, where given,
+   says where; PHI_PARSE: the tape was cut off, and all of the rest was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
 
-/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence every transfer of the
-   run fails, what waits for a recorded result gets an error, and the clock leaps from timer to timer: the run ends. */
+/* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
+   every transfer of the run fails, what waits for a recorded result gets an error, and the clock
+   leaps from timer to timer: the run ends. */
 PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
 
-/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine. 0: it could not be read
-   back from its store. */
+/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine.
+   0: it could not be read back from its store. */
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -4130,15 +4280,17 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 
 /* ---- src/record/session_context.h ---- */
 
-/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of blocks.
+/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of
+   blocks.
 
-       phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, phi_agent_thread(agent), NULL, 0);
+       phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
+       phi_agent_thread(agent), NULL, 0);
 
-   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*: messages that stand next
-   to each other with the same loop_id and turn_index; one without a loop_id is a turn by itself. Turns are counted
-   from 0 in each loop.
-   A thread does not need any of this: its compactions are rewrites. It is for files of the original, and for files that
-   are to be read by it.
+   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*:
+   messages that stand next to each other with the same loop_id and turn_index; one without a
+   loop_id is a turn by itself. Turns are counted from 0 in each loop.
+   A thread does not need any of this: its compactions are rewrites. It is for files of the
+   original, and for files that are to be read by it.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
@@ -4150,22 +4302,25 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 extern "C" {
 #endif
 
-/* A loop whose parent is not in the session goes on from the one that stands before it, as the prompts of one agent do
-   (of a group: the selected one). Without it such a loop begins anew, as in the original. */
+/* A loop whose parent is not in the session goes on from the one that stands before it, as the
+   prompts of one agent do (of a group: the selected one). Without it such a loop begins anew, as in
+   the original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on from, oldest first,
-   with their blocks applied:
-   - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then the turns that came
-     after the block was made. A turn is loaded once: keep_first ends before the other sections begin;
+/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on
+   from, oldest first, with their blocks applied:
+   - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
+     the turns that came after the block was made. A turn is loaded once: keep_first ends before the
+     other sections begin;
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
    - of a loop without a block: all it has;
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
      goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
      none. Loops that have neither messages nor a block do not count, and by tokens the loop that
      would exceed them is out.
-   The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
-   loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
+   The list is in the arena, what its messages point to is the session's. counter NULL: the
+   estimate. PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages:
+   PHI_OK, and *count is 0. */
 PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
@@ -4186,12 +4341,14 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place of one it has; earlier
-   ones a keep_compacted of all their turns, where they have none. Messages stay as they are.
-   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not among them, with long
-   results cut. keep_compacted: what is between, as one summary (history/compact.h) behind the focus message, or as it is
-   where that would not be smaller; where nothing is between, it is not there. No section parts a call from its result.
-   at_ms: when. *made, where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place
+   of one it has; earlier ones a keep_compacted of all their turns, where they have none. Messages
+   stay as they are.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
+   among them, with long results cut. keep_compacted: what is between, as one summary
+   (history/compact.h) behind the focus message, or as it is where that would not be smaller; where
+   nothing is between, it is not there. No section parts a call from its result. at_ms: when. *made,
+   where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
    changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
@@ -4223,8 +4380,8 @@ typedef struct phi_session_compaction {
     void *user_data;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's own
-   blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
+/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
+   own blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
    message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
    cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
    phi_session_compact. */
@@ -4232,12 +4389,13 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size);
 
-/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active lane shows of them now, where
-   compactions have changed it (phi_session_of_thread has them already). The last loop that has messages gets up to three
-   sections; an earlier one keep_compacted, which holds all that is shown of it; and so do those before one that has a
-   block, since the original expects that. What no compaction touched has none. Loops of other lanes, and those whose messages
-   are not as many as the log has of them, are left as they are. PHI_NO_MEMORY, PHI_BAD_ARG, what the store says: nothing
-   changed. */
+/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active
+   lane shows of them now, where compactions have changed it (phi_session_of_thread has them
+   already). The last loop that has messages gets up to three sections; an earlier one
+   keep_compacted, which holds all that is shown of it; and so do those before one that has a block,
+   since the original expects that. What no compaction touched has none. Loops of other lanes, and
+   those whose messages are not as many as the log has of them, are left as they are. PHI_NO_MEMORY,
+   PHI_BAD_ARG, what the store says: nothing changed. */
 PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -4264,21 +4422,22 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3c626009
+#if PHI__IMP_BASE != 0x89718584
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3c626009
+#define PHI__IMP_BASE 0x89718584
 
 /* ---- src/base/profile_in.h ---- */
 
 /* profile_in.h - which parts a program leaves out.
 
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of them back in; where
-   PHI_NO_X is defined too, X is out. No public struct changes by any of them: what is left out is refused with
-   PHI_UNSUPPORTED and words that name its macro. A new part adds its three lines here; the rest of the source asks for
-   PHI_NO_X alone. What the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL
-   changes nothing about these. */
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
+   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
+   what is left out is refused with PHI_UNSUPPORTED and words that name its macro. A new part adds
+   its three lines here; the rest of the source asks for PHI_NO_X alone. What the system lacks
+   (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL changes
+   nothing about these. */
 #ifndef PHI_BASE_PROFILE_IN_H
 #define PHI_BASE_PROFILE_IN_H
 
@@ -4461,8 +4620,8 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
 /* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
-   before and not needed since are freed. For work that begins anew and is about as large as before: a
-   turn after a turn. */
+   before and not needed since are freed. For work that begins anew and is about as large as before:
+   a turn after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */
@@ -4551,8 +4710,8 @@ PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
 enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
-/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there is
-   one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
+/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
+   is one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
 /* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
@@ -4580,10 +4739,12 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
 /* list_in.h - lists whose links are inside of what they hold.
 
        phi__list_push(&list, &thing->link);
-       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing, link));
+       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
+       link));
 
-   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same wherever it stands.
-   Whoever walks a list and takes links out reads `next` before. A list must not be copied while it is in use. */
+   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same
+   wherever it stands. Whoever walks a list and takes links out reads `next` before. A list must not
+   be copied while it is in use. */
 #ifndef PHI_BASE_LIST_IN_H
 #define PHI_BASE_LIST_IN_H
 
@@ -4629,8 +4790,9 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
 
-   The table holds pointers and their hashes; keys, and what two of them have in common, are the user's affair. The hash
-   must be good in its low bits. Room is made first (phi__map_room), so that adding cannot fail.
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the
+   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
+   adding cannot fail.
    Ownership: the table alone; not what it points to. */
 #ifndef PHI_BASE_MAP_IN_H
 #define PHI_BASE_MAP_IN_H
@@ -4664,7 +4826,8 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
 /* ---- src/base/sha256_in.h ---- */
 
-/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC 2104).
+/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+   2104).
 
        phi__sha256_begin(&sha);
        phi__sha256_add(&sha, bytes, len);   // any number of times
@@ -4704,9 +4867,9 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
    state is a compare-and-swap, so of two who want the same change one loses, exactly.
    Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
    answered until then.
-   A word can be changed and its slot marked, so that the pumping thread finds what other threads have
-   said without looking at all slots, and without room that could be full: a bit a slot, and a count
-   of all marks that were ever set.
+   A word can be changed and its slot marked, so that the pumping thread finds what other threads
+   have said without looking at all slots, and without room that could be full: a bit a slot, and a
+   count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
 #ifndef PHI_BASE_SLOTS_IN_H
@@ -4762,8 +4925,8 @@ PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t g
 /* The state of a handle's slot, 0 when stale. */
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale, and
-   nothing was changed. */
+/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale,
+   and nothing was changed. */
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
@@ -4772,8 +4935,9 @@ PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
-/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes; none is
-   passed over for ever. A slot may have been released, and taken again, since it was marked. */
+/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
+   none is passed over for ever. A slot may have been released, and taken again, since it was
+   marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
 #endif
@@ -4811,9 +4975,10 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 #define PHI_BASE_WORDS_IN_H
 
 
-/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and tab. CR LF becomes
-   LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that changes the direction of what follows,
-   and any byte that is no UTF-8 becomes '?'. Returns the length, which is not greater. */
+/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
+   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
+   changes the direction of what follows, and any byte that is no UTF-8 becomes '?'. Returns the
+   length, which is not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
@@ -4895,8 +5060,8 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
-/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when a
-   little more is wanted. */
+/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when
+   a little more is wanted. */
 static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     size_t step = 512;
     if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
@@ -5355,10 +5520,11 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 
 /* ---- src/base/crc32.c ---- */
 
-/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen lookups, of which
-   half do not wait for the bytes before, out of a table of a KiB. */
+/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
+   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 
-/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes later. */
+/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes
+   later. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
      0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
@@ -5579,7 +5745,8 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
 
 /* ---- src/base/map.c ---- */
 
-/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search soon ends. */
+/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search
+   soon ends. */
 
 enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
 
@@ -5627,7 +5794,8 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* What stands behind the gap moves up into it, unless that is before the place its hash gives it. */
+/* What stands behind the gap moves up into it, unless that is before the place its hash gives
+   it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;
@@ -6041,7 +6209,8 @@ static size_t phi__words_sequence(const char *at, size_t left) {
     return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
 }
 
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
+   A6..). */
 static bool phi__words_bad(const char *at, size_t n) {
     unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
     unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
@@ -6081,11 +6250,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x31ba1733
+#if PHI__IMP_TEXT != 0xaf537713
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x31ba1733
+#define PHI__IMP_TEXT 0xaf537713
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6158,7 +6327,8 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* What phi_json_get finds for each of the names, in one pass: quick where members come in about their order. */
+/* What phi_json_get finds for each of the names, in one pass: quick where members come in about
+   their order. */
 PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
                             const phi_json **found);
 
@@ -6291,8 +6461,8 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        if (quote != 0 &&
-            (escape & (quote - 1) & ~quote) == 0) /* no escape below the first quote */
+        /* no escape below the first quote */
+        if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
     }
@@ -6397,19 +6567,20 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
        if (got < 0) ...                     // said from now on: nothing more is found
        phi__json_fields_free(&fields);
 
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found once, in
-   the text's order; those of a whole text are the leaves of its tree, also where a key is there twice,
-   however the text was cut. A number is whole when a byte behind it says so: one that is all of the text
-   is never found. What is checked is all of JSON's grammar, up to where the text ends.
-   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size, from
-   `memory`. The text is only looked at, and may move between two calls. */
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found
+   once, in the text's order; those of a whole text are the leaves of its tree, also where a key is
+   there twice, however the text was cut. A number is whole when a byte behind it says so: one that
+   is all of the text is never found. What is checked is all of JSON's grammar, up to where the text
+   ends.
+   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size,
+   from `memory`. The text is only looked at, and may move between two calls. */
 #ifndef PHI_TEXT_JSON_FIELDS_IN_H
 #define PHI_TEXT_JSON_FIELDS_IN_H
 
 
 enum {
-    PHI__JSON_FIELDS_DEPTH =
-        64, /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_DEPTH = 64,
     PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
     PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
 };
@@ -6434,8 +6605,9 @@ typedef struct phi__json_fields {
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
 
-/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next call,
-   and *value its text (a string with its quotes, as it stands there). 0: the text must grow first.
+/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
+   call, and *value its text (a string with its quotes, as it stands there). 0: the text must grow
+   first.
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
@@ -6443,7 +6615,8 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 /* ---- src/text/records_in.h ---- */
 
-/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says which.
+/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
+   which.
 
        static const phi__field fields[] = {
            PHI__FIELD(struct game, name, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -6452,8 +6625,9 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
        phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
        good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
 
-   Members stand in the table's order. What a table cannot say (lists, numbers that depend on others, words of their own)
-   is written in code, between two tables or with the functions for one member. Keys are literals. */
+   Members stand in the table's order. What a table cannot say (lists, numbers that depend on
+   others, words of their own) is written in code, between two tables or with the functions for one
+   member. Keys are literals. */
 #ifndef PHI_TEXT_RECORDS_IN_H
 #define PHI_TEXT_RECORDS_IN_H
 
@@ -6461,7 +6635,8 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. What is read and too large for it becomes its largest. */
+    /* Any integer or enum that is not negative. What is read and too large for it becomes its
+       largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
     /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
@@ -6490,8 +6665,8 @@ typedef struct phi__field {
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
-/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings are borrowed from the
-   tree, or copied where there is an arena. False: no memory for one. */
+/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings
+   are borrowed from the tree, or copied where there is an arena. False: no memory for one. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
@@ -6506,7 +6681,8 @@ PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
-/* One member of a tree; missing or of another type: zero, "", false. A number that is too large: the largest. */
+/* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
+   the largest. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);
@@ -6527,10 +6703,10 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
-   bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server wrote
-   without `data:`. It ends the event before it. It goes on to the next data or event line, or to
-   the end of the stream, and is an event of its own.
+   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
+   a bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server
+   wrote without `data:`. It ends the event before it. It goes on to the next data or event line, or
+   to the end of the stream, and is an event of its own.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -7384,8 +7560,8 @@ static phi__json_field_got phi__json_field_between(phi__json_fields *f, char c, 
         f->state = PHI__JSON_FIELD_VALUE;
         return PHI__JSON_FIELD_MORE;
     case PHI__JSON_FIELD_KEY: break;
-    default:
-        return phi__json_field_fail(f, PHI_PARSE); /* the text is whole, and something follows */
+    /* the text is whole, and something follows */
+    default: return phi__json_field_fail(f, PHI_PARSE);
     }
     if (c != '"') return phi__json_field_fail(f, PHI_PARSE);
     f->token = f->at++;
@@ -7501,7 +7677,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte mostly tells. */
+/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
+   mostly tells. */
 static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
                                        size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -10313,8 +10490,8 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
 /* Takes what was fed into the line that goes on in the next piece. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
-    if (phi__add(sse->line.len, left) >
-        phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+    /* the field's name, at least */
+    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
         return phi__sse_fail(sse, PHI_TOO_BIG);
     phi__buf_add(&sse->line, sse->at, left);
     sse->at = sse->end;
@@ -10422,11 +10599,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x56262428
+#if PHI__IMP_IO != 0x0062a6a2
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x56262428
+#define PHI__IMP_IO 0x0062a6a2
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10492,23 +10669,24 @@ PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info 
 PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi__file **out,
                                        phi__words *words);
 
-/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the old
-   mode (and owner, where allowed). `path` is a resolved one, so that a link's target is replaced; other names
-   of the same file (hard links) keep the old content. A device is written in place. */
+/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
+   old mode (and owner, where allowed). `path` is a resolved one, so that a link's target is
+   replaced; other names of the same file (hard links) keep the old content. A device is written in
+   place. */
 PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                           phi__words *words);
 
 /* Up to n bytes; *got 0 at the end. */
 PHI__FN phi_status phi__file_read(phi__file *file, char *out, size_t n, size_t *got,
                                   phi__words *words);
-PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n,
-                                   phi__words *words); /* all n, or an error that stays */
+/* all n, or an error that stays */
+PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n, phi__words *words);
 PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* replace: renames */
 /* An uncommitted replacement is removed. NULL is harmless. */
 PHI__FN void phi__file_close(phi__file *file);
 
-/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what the system spends on
-   it. PHI_BUSY: they are used up, come again. */
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what
+   the system spends on it. PHI_BUSY: they are used up, come again. */
 
 PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
 /* The same in slices. *at: 0 at first. */
@@ -10517,8 +10695,8 @@ PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to be looked at, at its
-   right end, so that a link's target can be put before it. */
+   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to
+   be looked at, at its right end, so that a link's target can be put before it. */
 typedef struct phi__resolve {
     char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
     char rest[PHI__PATH_BYTES];
@@ -10532,10 +10710,10 @@ PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__wor
 /* Whether a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
-/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories that
-   cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor for the
-   root, one for the directory being read, and one for each directory above that has more than 64 KiB of
-   names of directories; of those 64 KiB are in memory. */
+/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories
+   that cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor
+   for the root, one for the directory being read, and one for each directory above that has more
+   than 64 KiB of names of directories; of those 64 KiB are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
@@ -10543,8 +10721,8 @@ typedef struct phi__walk_entry {
 } phi__walk_entry;
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words);
-/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or closed:
-   come again; PHI_NOT_FOUND: the end. */
+/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
+   closed: come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
@@ -10554,12 +10732,14 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 
 /* ---- src/io/disk_in.h ---- */
 
-/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise from the disk.
+/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise
+   from the disk.
 
-   A table of functions, so that a test can have a disk that is full. Words for a failure are the system's own, and
-   may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size left; PHI_BUSY a lock that another
-   has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the system cannot count; PHI_IO every other refusal.
-   No descriptor is inherited by a program that is started, and no signal is raised. Nothing waits for a lock.
+   A table of functions, so that a test can have a disk that is full. Words for a failure are the
+   system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
+   left; PHI_BUSY a lock that another has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the
+   system cannot count; PHI_IO every other refusal. No descriptor is inherited by a program that is
+   started, and no signal is raised. Nothing waits for a lock.
    Threads: one at a time for each file. */
 #ifndef PHI_IO_DISK_IN_H
 #define PHI_IO_DISK_IN_H
@@ -10599,8 +10779,8 @@ typedef struct phi__disk {
                         size_t *wrote, phi__words *words);
     phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
     phi_status (*sync)(void *user_data, intptr_t file, phi__words *words); /* data and size */
-    /* An advisory lock on the open file: gone when it is closed, or its process ends however it ends. Two opens of
-       one file shut each other out in one process as well. */
+    /* An advisory lock on the open file: gone when it is closed, or its process ends however it
+       ends. Two opens of one file shut each other out in one process as well. */
     phi_status (*lock)(void *user_data, intptr_t file, phi__words *words);
     phi_status (*rename)(void *user_data, const char *from, const char *to, phi__words *words);
     phi_status (*remove)(void *user_data, const char *path, phi__words *words);
@@ -10642,8 +10822,8 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What is set
-   while timers fire, for now or before, fires in the next phi__io_timers. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What
+   is set while timers fire, for now or before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -10666,8 +10846,8 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
 
 PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, always asked */
-PHI__FN int64_t phi__io_wall_ms(const phi__io *io); /* Unix time for timestamps: wall clock, or
-                                                         clock_us_fn / 1000 when that is given */
+/* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
 /* Sets or moves a timer (absolute; UINT64_MAX: never, but its place is kept); NO_MEMORY only when
@@ -10985,8 +11165,8 @@ PHI__FN void phi__http_signal_release(void);
    consumer reads published records in order and zeroes the room behind them. A producer that was
    stopped between the two holds up the records behind its own, never the producers.
    Ownership: the memory is taken at start; a posted text is copied into it.
-   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread. Posters must have stopped before
-   phi__inbox_free. */
+   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread.
+   Posters must have stopped before phi__inbox_free. */
 #ifndef PHI_IO_INBOX_IN_H
 #define PHI_IO_INBOX_IN_H
 
@@ -11009,9 +11189,10 @@ typedef struct phi__post {
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
 PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room comes
-   first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must follow
-   soon; nothing behind it is seen before. `keep` false: the message is as if never posted. */
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room
+   comes first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must
+   follow soon; nothing behind it is seen before. `keep` false: the message is as if never
+   posted. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
@@ -11020,7 +11201,8 @@ PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *po
                                           struct phi__inbox_record **out);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
-/* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must follow. */
+/* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must
+   follow. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
@@ -11151,8 +11333,8 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
    number may belong to others by then.
 
    Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
-   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must be
-   freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
+   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
+   be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
    dead yet, and leaves it to the system then.
    Callbacks: every function here may be called inside `output` and `exited`. */
 #ifndef PHI_IO_PROCESS_IN_H
@@ -11166,8 +11348,8 @@ typedef struct phi__process phi__process;
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's */
-    const char *const
-        *env;      /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    const char *const *env;
     phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until
@@ -11219,11 +11401,13 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 /* secret_in.h - the keys, tokens and passwords that requests carry, found again in what comes back.
 
-   A set is filled from requests before they leave: secret headers, user info and queries of URLs, keys. In texts
-   asterisks of the same length then take the place of each secret, whether it stands there as it is, escaped
-   (percent-encoding, JSON) or in base64, alone or inside of something longer.
+   A set is filled from requests before they leave: secret headers, user info and queries of URLs,
+   keys. In texts asterisks of the same length then take the place of each secret, whether it stands
+   there as it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something
+   longer.
    Secrets of less than 8 bytes are not searched for: they would be found everywhere.
-   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at `failed`. */
+   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at
+   `failed`. */
 #ifndef PHI_IO_SECRET_IN_H
 #define PHI_IO_SECRET_IN_H
 
@@ -11258,13 +11442,14 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 /* All that a request carries in its URL and its headers. */
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
 
-/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of versions, and of what is
-   behind a "#". */
+/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of
+   versions, and of what is behind a "#". */
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {
     PHI__SECRET_BYTES, /* a part of a stream */
-    PHI__SECRET_WORDS, /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    PHI__SECRET_WORDS,
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;
 
@@ -11395,9 +11580,10 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
 
 /* disk.c - the system's files for stores.
 
-   The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one process do not see
-   each other's, and closing any other descriptor of the file, as some library of the host may, gives it up. OFD locks
-   are as good and are Linux only. On NFS, Linux makes a flock of the client into one of the server. */
+   The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one
+   process do not see each other's, and closing any other descriptor of the file, as some library of
+   the host may, gives it up. OFD locks are as good and are Linux only. On NFS, Linux makes a flock
+   of the client into one of the server. */
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
@@ -11586,9 +11772,8 @@ static phi_status phi__disk_sync_directory(void *user_data, const char *path, ph
     do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return phi__disk_refused(errno, words);
-    status = fsync(fd) == 0 || errno == EINVAL
-                 ? PHI_OK /* EINVAL: a system that has no such thing */
-                 : phi__disk_refused(errno, words);
+    /* EINVAL: a system that has no such thing */
+    status = fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
     (void)close(fd);
     return status;
 }
@@ -12022,9 +12207,10 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 /* files_walk.c - a directory tree, an entry at a time.
 
-   Each directory being walked is a level. What it holds is returned as it is read; names of directories wait until their
-   level is read to its end, or their bytes are many. So time is linear in the tree, and memory does not grow with it.
-   A directory is opened from the root, part by part, and never through a link. */
+   Each directory being walked is a level. What it holds is returned as it is read; names of
+   directories wait until their level is read to its end, or their bytes are many. So time is linear
+   in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
+   and never through a link. */
 
 #ifndef PHI_NO_FILES
 
@@ -13092,8 +13278,8 @@ PHI__FN void phi__http_signal_release(void) {}
 
 #include <stdio.h>
 
-/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a tenth
-   more CPU when many come at once (bench/bench_http.c). */
+/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a
+   tenth more CPU when many come at once (bench/bench_http.c). */
 #define PHI__HTTP_BUFFER_BYTES 16384L
 #define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own bound */
 #define PHI__HTTP_UPLOAD_MOST 131072u
@@ -13226,9 +13412,9 @@ static bool phi__transfer_codings_fit(phi_str value) {
     return true;
 }
 
-/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB become
-   46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim answers
-   count: what they name, libcurl undoes in the final one. */
+/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
+   become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
+   answers count: what they name, libcurl undoes in the final one. */
 static bool phi__transfer_may_decode(phi__transfer *t, phi_str line) {
     size_t colon;
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
@@ -13410,8 +13596,8 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the body
-   is few calls, and little beside what it sends. */
+/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
+   body is few calls, and little beside what it sends. */
 static long phi__transfer_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
@@ -13784,7 +13970,8 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
     }
 }
 
-/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it is. */
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it
+   is. */
 static bool phi__http_has_memory(const phi__transfer *t) {
     char zeros[8192];
     char *escaped; /* three bytes each */
@@ -13894,7 +14081,8 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
         uint32_t to_end = inbox->size - (tail & (inbox->size - 1));
         uint32_t pad = need > to_end ? to_end : 0;
         uint32_t used = tail - PHI__LOAD(&inbox->head);
-        /* A tail read before other threads moved on may lie behind head: try again with a new one. */
+        /* A tail read before other threads moved on may lie behind head: try again with a new
+           one. */
         if (used > inbox->size) {
             tail = PHI__LOAD(&inbox->tail);
             continue;
@@ -14007,10 +14195,10 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us;
     bool fired; /* a timer has, since the last wait */
-    uint64_t
-        round_us; /* while timers fire: what is set for then or before waits for the next round */
-    uint64_t
-        put_off_us; /* one was: the next round reaches to here, also if the clock stands still */
+    /* while timers fire: what is set for then or before waits for the next round */
+    uint64_t round_us;
+    /* one was: the next round reaches to here, also if the clock stands still */
+    uint64_t put_off_us;
 };
 
 /* ---- timers ---- */
@@ -14768,9 +14956,9 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 /* process.c - one child process: its streams, its exit, its end.
 
    A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
-   number too, cannot be given to others; then REAPED, after its group was killed, while what is left
-   in its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
-   it is reaped: an orphan. */
+   number too, cannot be given to others; then REAPED, after its group was killed, while what is
+   left in its pipes is read. A process freed while it runs lives on, without streams and callbacks,
+   until it is reaped: an orphan. */
 
 #ifndef PHI_NO_PROCESS
 
@@ -15071,8 +15259,8 @@ static void phi__process_on_timer(phi__timer *timer) {
     phi__process_settle(p);
 }
 
-/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so, and
-   a short wait is better than a zombie for as long as the host lives. */
+/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so,
+   and a short wait is better than a zombie for as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
@@ -15452,8 +15640,8 @@ PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, cha
 
 /* ---- src/io/secret.c ---- */
 
-/* secret.c - a text is compared with a secret character by character, each decoded on the way: so no form of a secret is
-   ever stored, and hiding takes no memory and cannot fail. */
+/* secret.c - a text is compared with a secret character by character, each decoded on the way: so
+   no form of a secret is ever stored, and hiding takes no memory and cannot fail. */
 
 
 /* Signatures kept: those of the requests that may still be under way. */
@@ -15516,8 +15704,8 @@ static int phi__secret_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are none; SIZE_MAX: the text
-   ends before. */
+/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are
+   none; SIZE_MAX: the text ends before. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
     size_t i;
     *code = 0;
@@ -15535,7 +15723,8 @@ static bool phi__secret_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends in it. */
+/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends
+   in it. */
 static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
     unsigned code = 0;
     size_t n = 0;
@@ -15593,8 +15782,8 @@ static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
     return (want == '+' && c == '-') || (want == '/' && c == '_');
 }
 
-/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is another text, or the
-   text ends before it (then s.len is returned). */
+/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is
+   another text, or the text ends before it (then s.len is returned). */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {
@@ -15648,7 +15837,8 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a letter before. */
+/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a
+   letter before. */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
     size_t best = 0, i, units, end;
@@ -15701,7 +15891,8 @@ static phi__secret *phi__secret_room(phi__secrets *set) {
     return &list[set->count];
 }
 
-/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one more. */
+/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one
+   more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t i, n = 0;
     for (i = 0; i < set->count; i++)
@@ -16025,11 +16216,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xbae65704
+#if PHI__IMP_MODEL != 0x0693437b
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xbae65704
+#define PHI__IMP_MODEL 0x0693437b
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16065,14 +16256,14 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
-/* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False: it was
-   not, and nothing is written. */
+/* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
+   it was not, and nothing is written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch);
 
-/* A provider under the name it has today: earlier versions of this library and the original called two
-   of them openai-responses and azure. An "azure" that speaks another protocol than Azure's Responses
-   is a host's own name and stays. The result is the argument, or static. */
+/* A provider under the name it has today: earlier versions of this library and the original called
+   two of them openai-responses and azure. An "azure" that speaks another protocol than Azure's
+   Responses is a host's own name and stays. The result is the argument, or static. */
 PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
 
 /* ---- reading: from a tree, whose arena owns what comes out ---- */
@@ -16258,12 +16449,14 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 
 /* ---- writing ---- */
 
-/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by default. */
+/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by
+   default. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
-/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one line of
-   UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON (or a string,
-   where those do not count). Not to know, for want of memory, fails what is written. */
+/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
+   line of UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON
+   (or a string, where those do not count). Not to know, for want of memory, fails what is
+   written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -17258,11 +17451,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xc9491766
+#if PHI__IMP_WIRE != 0x28f55bdd
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xc9491766
+#define PHI__IMP_WIRE 0x28f55bdd
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17278,7 +17471,8 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #define PHI_WIRE_ASSEMBLY_IN_H
 
 
-/* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by pairs. */
+/* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
+   pairs. */
 enum { PHI__ASSEMBLY_BLOCKS_MOST = 1024 };
 
 typedef struct phi__draft {
@@ -17359,18 +17553,19 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
-/* The kind that a block has for whoever sees the message: with `respond`, the call that is the answer is a
-   TEXT. Decoders look at draft->kind, which stays a call's. */
+/* The kind that a block has for whoever sees the message: with `respond`, the call that is the
+   answer is a TEXT. Decoders look at draft->kind, which stays a call's. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
    length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
-   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is computed. Want of memory becomes a failure, where
-   there is no other. */
+   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
+   computed. Want of memory becomes a failure, where there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put in. */
+/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put
+   in. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
@@ -17394,8 +17589,8 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 /* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
-/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and what is
-   empty are none. */
+/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and
+   what is empty are none. */
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
 /* A stop word that means an error. */
@@ -17411,9 +17606,9 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
 /* fill_in.h - long texts and images go into a rendering in slices.
 
-   A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there. The
-   encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a time;
-   afterwards it asks the codec for the message again, which now finds its rendering. */
+   A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
+   The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
+   time; afterwards it asks the codec for the message again, which now finds its rendering. */
 #ifndef PHI_WIRE_FILL_IN_H
 #define PHI_WIRE_FILL_IN_H
 
@@ -17455,8 +17650,8 @@ PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64)
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
 
 PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
-/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the units are used
-   up. */
+/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the
+   units are used up. */
 PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 
@@ -17466,9 +17661,10 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
-   This folder holds what all protocols share. It knows no codec by name: what differs between protocols is a
-   property of phi__codec. The codecs are in src/codecs, one pair of files a protocol; registry.c there lists them.
-   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A
+   This folder holds what all protocols share. It knows no codec by name: what differs between
+   protocols is a property of phi__codec. The codecs are in src/codecs, one pair of files a
+   protocol; registry.c there lists them. No I/O, no clock, no state outside what is passed in: the
+   same input gives the same bytes. A
    block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
    so that a turn costs the new blocks and a list of pieces, not the history.
 
@@ -17481,8 +17677,8 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t
-        form; /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    uint32_t form;
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -17519,9 +17715,9 @@ typedef struct phi__ask {
     uint32_t max_tokens; /* 0: the model's */
     double temperature;  /* negative: not sent */
     phi_cache cache;
-    phi_format
-        format;   /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
-    bool respond; /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
+    /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
+    phi_format format;
+    bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;  /* ... and REQUIRED means that one */
     phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__ask;
@@ -17549,9 +17745,9 @@ typedef struct phi__encoder {
     const phi__codec *codec;
     const phi__ask *ask;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
-    uint64_t
-        origins[PHI__CODEC_NAMES]; /* of what this model will say, by each name of its protocol */
-    phi__buf scratch;              /* freed at the end */
+    /* of what this model will say, by each name of its protocol */
+    uint64_t origins[PHI__CODEC_NAMES];
+    phi__buf scratch; /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
     phi__header *headers;
@@ -17622,8 +17818,8 @@ enum {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
-    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory (out->failed), or
-       `words` say why it takes none such. */
+    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory
+       (out->failed), or `words` say why it takes none such. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__ask *ask); /* PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -17660,8 +17856,8 @@ struct phi__codec {
     void (*whole)(void *state, phi__assembly *out, phi_str body);
     /* The stream is one of frames (frames_in.h); NULL: of server-sent events. */
     const struct phi__framing *(*frames)(void);
-    /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
-       attempt; NULL: nothing does. */
+    /* Puts what depends on the moment and on the body's hash into the sealed request's headers,
+       before each attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
@@ -17680,7 +17876,8 @@ PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_
 /* Its codec; NULL: no such protocol here. */
 PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
 
-/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not
+   said. */
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 /* Of what a model says, by each name of its protocol; zeros where something is not said. */
 PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
@@ -17693,7 +17890,8 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
                                 phi_arena *arena);
 /* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
-/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no memory. */
+/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no
+   memory. */
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
@@ -17703,8 +17901,8 @@ PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static t
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
    calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
-   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec adds
-   nothing and returns, and is asked for the same item again. */
+   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
+   adds nothing and returns, and is asked for the same item again. */
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
@@ -17745,15 +17943,17 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 /* ---- src/wire/format_in.h ---- */
 
-/* format_in.h - structured output: what a target has for it, and what stands in for it where it has nothing. */
+/* format_in.h - structured output: what a target has for it, and what stands in for it where it has
+   nothing. */
 #ifndef PHI_WIRE_FORMAT_IN_H
 #define PHI_WIRE_FORMAT_IN_H
 
 
-/* Makes of ask->format what this target understands, before the request is begun. Where it has a way of its
-   own, the format stays, with a name and with a schema that it takes. Else the format becomes TEXT, and
-   PHI_RESPOND_TOOL is put behind the tools, forced as far as the target allows that (ask->respond).
-   What is made lives in `arena`; ask->tools and ask->system_prompt may then point there.
+/* Makes of ask->format what this target understands, before the request is begun. Where it has a
+   way of its own, the format stays, with a name and with a schema that it takes. Else the format
+   becomes TEXT, and PHI_RESPOND_TOOL is put behind the tools, forced as far as the target allows
+   that (ask->respond). What is made lives in `arena`; ask->tools and ask->system_prompt may then
+   point there.
    PHI_BAD_ARG: it cannot be done, `words` say why; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
                                      char *words, size_t words_size);
@@ -17764,15 +17964,16 @@ PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line);
 
 /* ---- src/wire/frames_in.h ---- */
 
-/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h is.
+/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h
+   is.
 
        phi__frames_feed(&frames, bytes, len);
        while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
        if (got < 0) ...                       // a phi_status; dead from then on
 
-   Both checks of a frame are verified, that of its head before its lengths are believed. A stream whose first
-   byte is '{' is one of lines instead: each a JSON object, handed out with an empty name, as soon as its
-   last brace is there.
+   Both checks of a frame are verified, that of its head before its lengths are believed. A stream
+   whose first byte is '{' is one of lines instead: each a JSON object, handed out with an empty
+   name, as soon as its last brace is there.
    What is handed out is valid until the next call, and may point into the bytes fed. */
 #ifndef PHI_WIRE_FRAMES_IN_H
 #define PHI_WIRE_FRAMES_IN_H
@@ -17808,7 +18009,8 @@ typedef struct phi__framing {
 PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
 PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
 PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
-/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
+/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG,
+   PHI_NO_MEMORY. */
 PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 /* After the last byte: whether the stream ended inside of a frame. */
 PHI__FN bool phi__frames_cut(const phi__frames *frames);
@@ -17853,7 +18055,8 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
 
 /* ---- src/wire/headers_in.h ---- */
 
-/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to wait. */
+/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to
+   wait. */
 #ifndef PHI_WIRE_HEADERS_IN_H
 #define PHI_WIRE_HEADERS_IN_H
 
@@ -17861,8 +18064,9 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
 /* The value of a header, case-insensitively; empty when absent. */
 PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 
-/* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else `given` ("46s"); else
-   words of `message` or `detail` ("try again in 5.2s"). False: none is said. */
+/* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else
+   `given` ("46s"); else words of `message` or `detail` ("try again in 5.2s"). False: none is
+   said. */
 PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                 uint64_t *ms);
 
@@ -17936,8 +18140,8 @@ PHI__FN phi_str phi__render_trim_end(phi_str text);
 /* "key":"text" with a comma before it where one is needed. */
 PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
 
-/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which may
-   be long and are then filled in later. */
+/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which
+   may be long and are then filled in later. */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
@@ -17954,8 +18158,9 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
-/* Text and images of a message, each by the codec's own function; what is blank is left out, and so are images
-   where `images` is false. Where the model takes none, one line of text stands for those in a row. */
+/* Text and images of a message, each by the codec's own function; what is blank is left out, and so
+   are images where `images` is false. Where the model takes none, one line of text stands for those
+   in a row. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));
@@ -17974,8 +18179,8 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level);
 /* repeat_in.h - the events of a stream that differ in nothing but one string.
 
    Nearly every event of an answer is the one before it with other text in the same place. A decoder
-   that has found an event to be nothing but a piece of one block keeps what stands around the text; an
-   event whose bytes around a string are those very bytes means the same, and needs no parser.
+   that has found an event to be nothing but a piece of one block keeps what stands around the text;
+   an event whose bytes around a string are those very bytes means the same, and needs no parser.
    Zeroed memory is empty. What is too long to keep is parsed each time. */
 #ifndef PHI_WIRE_REPEAT_IN_H
 #define PHI_WIRE_REPEAT_IN_H
@@ -17995,7 +18200,8 @@ PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str d
                                phi__json_text text, size_t block);
 static inline void phi__repeat_forget(phi__repeat *r) { r->head = 0; }
 
-/* Adds the event's text to its block, if the event is the kept one with another text; else false. */
+/* Adds the event's text to its block, if the event is the kept one with another text; else
+   false. */
 PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data);
 
 #endif
@@ -18007,8 +18213,8 @@ PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str dat
 #define PHI_WIRE_SCHEMA_REF_IN_H
 
 
-/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing. *looked grows by
-   the members that were looked at. */
+/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing.
+   *looked grows by the members that were looked at. */
 PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked);
 /* Whether a step of such a text names `key`. */
 PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step);
@@ -18017,14 +18223,15 @@ PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step);
 
 /* ---- src/wire/strict_in.h ---- */
 
-/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model writes fits it,
-   and the way back.
+/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model
+   writes fits it, and the way back.
 
-   In OpenAI's form every object is closed and every property required: what was optional may be null
-   instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's form leaves
-   optional properties optional. Keywords that only narrow a value (minLength, pattern, ...) and that a form
-   does not have move into the description: arguments are checked against the schema as it was in any case.
-   What cannot be left out without a change of meaning (oneOf, patternProperties, ...) is refused. */
+   In OpenAI's form every object is closed and every property required: what was optional may be
+   null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
+   form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
+   ...) and that a form does not have move into the description: arguments are checked against the
+   schema as it was in any case. What cannot be left out without a change of meaning (oneOf,
+   patternProperties, ...) is refused. */
 #ifndef PHI_WIRE_STRICT_IN_H
 #define PHI_WIRE_STRICT_IN_H
 
@@ -18043,34 +18250,34 @@ static inline bool phi__strict_here(void) {
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
-    bool (*by)(phi__buf *out, phi_str schema, char *words,
-               size_t words_size); /* of PHI__STRICT_BY_CODEC */
+    /* of PHI__STRICT_BY_CODEC */
+    bool (*by)(phi__buf *out, phi_str schema, char *words, size_t words_size);
 };
 
-/* Appends the schema in that form, always the same bytes for the same text. False: no memory (out->failed),
-   or it cannot be done: `words` (terminated) then say where and why: at /properties/a: "oneOf" has no strict
-   form. What was appended is then worth nothing. */
+/* Appends the schema in that form, always the same bytes for the same text. False: no memory
+   (out->failed), or it cannot be done: `words` (terminated) then say where and why: at
+   /properties/a: "oneOf" has no strict form. What was appended is then worth nothing. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
 /* The form in which a model takes strict tools. */
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 
-/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet, into `arena`, which
-   lives as long as the views. False: no memory. */
+/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet,
+   into `arena`, which lives as long as the views. False: no memory. */
 PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                const phi_model *model, phi_arena *arena);
 
-/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place; PHI_OK;
-   PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
+/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place;
+   PHI_OK; PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
 PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
                                        phi_memory *scratch, char *words, size_t words_size);
 
 /* For codecs: the schema to be sent, and whether as a strict one. */
 PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict);
 
-/* Takes the members out of `value` that are null and that the schema neither requires nor allows to be null.
-   Returns how many. Bounded work: what would take more is left as it is. */
+/* Takes the members out of `value` that are null and that the schema neither requires nor allows to
+   be null. Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
 
 #endif
@@ -18097,8 +18304,8 @@ typedef enum phi__strict_kind {
 PHI__FN phi__strict_kind phi__strict_words_kind(phi_str key);
 /* Whether a form has a keyword that narrows, with such a value. */
 PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value);
-/* The next keyword that narrows and that a form has, in the order in which they are written; NULL: no more.
-   *at is 0 at first. */
+/* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
+   no more. *at is 0 at first. */
 PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at);
 
 #endif
@@ -18667,9 +18874,9 @@ static const char *const phi__fault_overflows[] = {
     "prompt exceeds max length",
 };
 
-/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum or a
-   limit, too, and a shorter history is no help there. So the sentence must begin with what is counted,
-   and name nothing else. */
+/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
+   or a limit, too, and a shorter history is no help there. So the sentence must begin with what is
+   counted, and name nothing else. */
 static const char *const phi__fault_excesses[] = {
     "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
     "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",
@@ -18717,7 +18924,8 @@ static const char *const phi__fault_filters[] = {
     "responsibleaipolicyviolation",
 };
 
-/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp: 500). */
+/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp:
+   500). */
 static const char *const phi__fault_unfits[] = {
     "image input is not supported",
     "audio input is not supported",
@@ -19157,7 +19365,8 @@ PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_
 
 /* ---- src/wire/encode.c ---- */
 
-/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its headers. */
+/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its
+   headers. */
 
 /* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
 static void *phi__encode_grow(phi__encoder *e, void *old, size_t count, size_t *cap, size_t size) {
@@ -19481,7 +19690,8 @@ static void phi__encoder_room(phi__encoder *e) {
     if (e->pieces == NULL) e->failed = true;
 }
 
-/* A rendering with holes, as far as the units go; kept once it is whole. False: they are used up. */
+/* A rendering with holes, as far as the units go; kept once it is whole. False: they are used
+   up. */
 static bool phi__encoder_fill(phi__encoder *e, size_t *units) {
     const phi__fill *f = &e->fill;
     phi_str json;
@@ -19683,9 +19893,9 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
 
 /* ---- src/wire/format.c ---- */
 
-/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says what it takes
-   (phi__codec_rules) and writes its field. Where there is no way, or the schema is more than the target takes, a
-   tool stands in. wire.md parts 2 to 8. */
+/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says
+   what it takes (phi__codec_rules) and writes its field. Where there is no way, or the schema is
+   more than the target takes, a tool stands in. wire.md parts 2 to 8. */
 
 
 #include <stdio.h>
@@ -19805,9 +20015,10 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi
 /* frames.c - frames of application/vnd.amazon.eventstream, and JSON objects one after the other.
 
    A frame, big-endian (wire.md part 8):
-       u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all before
-   One that lies whole in the bytes fed is read where it is; one that was cut is put together first, as
-   its bytes come, so that a length that lies takes no memory. */
+       u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all
+       before
+   One that lies whole in the bytes fed is read where it is; one that was cut is put together first,
+   as its bytes come, so that a length that lies takes no memory. */
 
 
 #ifndef PHI_NO_BEDROCK
@@ -20110,8 +20321,8 @@ static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     return true;
 }
 
-/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0: the
-   word is none that is known. */
+/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0:
+   the word is none that is known. */
 static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     static const struct phi__headers_units {
         const char *name;
@@ -20801,9 +21012,10 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 
 /* ---- src/wire/strict.c ---- */
 
-/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are written in
-   one fixed order, so that equal schemas give equal bytes. What each provider takes: wire.md parts 2 to 4, and
-   the lists of "supported schemas" of OpenAI, Azure and Anthropic as of November 2026. */
+/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are
+   written in one fixed order, so that equal schemas give equal bytes. What each provider takes:
+   wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and Anthropic as of
+   November 2026. */
 
 
 #include <stdio.h>
@@ -20906,7 +21118,8 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
+/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none
+   does). */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *found = NULL;
@@ -21182,8 +21395,8 @@ static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool n
 
 /* ---- references ---- */
 
-/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
-   or none of these. */
+/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL:
+   nothing, or none of these. */
 static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
     static const char *const rooms[] = {"$defs", "definitions"};
     const phi_json *found = NULL;
@@ -21395,7 +21608,8 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
 
 /* ---- src/wire/strict_none.c ---- */
 
-/* strict_none.c - with PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take out again. */
+/* strict_none.c - with PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take
+   out again. */
 
 #include <stdio.h>
 
@@ -21420,9 +21634,9 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 /* ---- src/wire/strict_nulls.c ---- */
 
-/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for "left out"
-   is taken out again. Where a schema leaves a choice, the first alternative that fits by its shape (types,
-   names, values of an enum) is the one. */
+/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for
+   "left out" is taken out again. Where a schema leaves a choice, the first alternative that fits by
+   its shape (types, names, values of an enum) is the one. */
 
 
 #ifndef PHI_NO_STRICT
@@ -21614,8 +21828,8 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 /* ---- src/wire/strict_tools.c ---- */
 
-/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools, each made
-   once and kept with the tools. */
+/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools,
+   each made once and kept with the tools. */
 
 
 #include <stdio.h>
@@ -21651,8 +21865,9 @@ static bool phi__strict_make(phi_str schema, const phi__codec *codec, phi__stric
     } else
         made = phi__strict_schema(&buf, schema, form, words, sizeof words);
     kept = true;
+    /* it lives as long as the tool */
     if (made && phi_str_equal(phi__buf_str(&buf), schema))
-        out->schema = schema; /* it lives as long as the tool */
+        out->schema = schema;
     else if (made)
         kept = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
     else
@@ -21943,9 +22158,9 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
 
 /* translate.c - the rules of switching models, as a pure function over messages.
 
-   Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
-   renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
-   models of their own. */
+   Encoders apply the same rules block by block as they render, and keep what they rendered: what
+   this gives renders to the same bytes as what it was given. It is for hosts that look at, or
+   change, what is sent, and for models of their own. */
 
 
 typedef struct phi__translation {
@@ -21956,8 +22171,8 @@ typedef struct phi__translation {
     phi_arena *arena;
     const phi_message **out;
     size_t count, cap;
-    const phi_message
-        *calls;        /* the last answer, as given, while its calls may be answered; or NULL */
+    /* the last answer, as given, while its calls may be answered; or NULL */
+    const phi_message *calls;
     uint8_t *answered; /* by block of it */
     bool failed;
 } phi__translation;
@@ -22282,11 +22497,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0xe081415b
+#if PHI__IMP_CODECS != 0x29f658bd
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0xe081415b
+#define PHI__IMP_CODECS 0x29f658bd
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -22345,8 +22560,8 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
 
 /* ---- src/codecs/claude_in.h ---- */
 
-/* claude_in.h - what differs between Claude models, as data, and what follows of it: for Anthropic's own protocol
-   and for Bedrock's. */
+/* claude_in.h - what differs between Claude models, as data, and what follows of it: for
+   Anthropic's own protocol and for Bedrock's. */
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
@@ -22382,19 +22597,20 @@ typedef struct phi__claude_plan {
 } phi__claude_plan;
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
-/* The same for this very request: with a budget the API wants the message whose calls were just answered to
-   begin with thinking, and where that message has none, this one answer is asked for without. */
+/* The same for this very request: with a budget the API wants the message whose calls were just
+   answered to begin with thinking, and where that message has none, this one answer is asked for
+   without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
-/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
-   the answer's format is said there too. */
+/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
+   with_format: the answer's format is said there too. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
 /* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
 PHI__FN size_t phi__claude_last_sent(const phi_message *m);
 
-/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is the user's
-   from 4.6 on. */
+/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is
+   the user's from 4.6 on. */
 PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask);
 PHI__FN bool phi__claude_unforced(const phi__ask *ask);
@@ -22406,7 +22622,8 @@ PHI__FN bool phi__claude_user_last(const phi_model *model);
 
 /* ---- src/codecs/gemini_in.h ---- */
 
-/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
+/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two
+   halves. */
 #ifndef PHI_CODECS_GEMINI_IN_H
 #define PHI_CODECS_GEMINI_IN_H
 
@@ -22420,7 +22637,8 @@ PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
 #endif
 
-/* A schema as Gemini takes it, appended; one that needs no change, as it is. phi__codec_rules.adapt. */
+/* A schema as Gemini takes it, appended; one that needs no change, as it is.
+   phi__codec_rules.adapt. */
 PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* The stream half; the state is zeroed memory. */
@@ -22436,8 +22654,8 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
 PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
 PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
 
-/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
-   path that is none, or a value of no known kind. */
+/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE:
+   a path that is none, or a value of no known kind. */
 PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
 
 #endif
@@ -22489,7 +22707,8 @@ static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text 
 
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
-/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless that was told elsewhere: `spoken`. */
+/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless that was told
+   elsewhere: `spoken`. */
 PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
                                const char *member, bool spoken);
 PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a);
@@ -22513,10 +22732,11 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
 
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);
-/* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line feeds; whether
-   there was any. */
+/* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line
+   feeds; whether there was any. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
-/* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be sent. */
+/* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be
+   sent. */
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 /* "prompt_cache_key", where there is a session; into the scratch buffer. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
@@ -22564,17 +22784,19 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
 
 /* ---- src/codecs/registry_in.h ---- */
 
-/* registry_in.h - the protocols that this program speaks: the only place where they are known by their names.
+/* registry_in.h - the protocols that this program speaks: the only place where they are known by
+   their names.
 
-   A new one is a pair of files beside this one and a line in registry.c. The layer that makes runtimes hands the
-   table down, so that nothing below the agents names a codec. The top four bits of phi__rendered.form tell apart
-   what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
+   A new one is a pair of files beside this one and a line in registry.c. The layer that makes
+   runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
+   of phi__rendered.form tell apart what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3
+   Bedrock, 4 to 7 Chat, 10 Responses. */
 #ifndef PHI_CODECS_REGISTRY_IN_H
 #define PHI_CODECS_REGISTRY_IN_H
 
 
-/* The names of ours, for the table and for the codec itself: first that of configuration files, then those of
-   behaviours A. */
+/* The names of ours, for the table and for the codec itself: first that of configuration files,
+   then those of behaviours A. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
     { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
 #define PHI__NAMES_OPENAI_CHAT                                                                     \
@@ -22600,11 +22822,12 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
 
 /* ---- src/codecs/sigv4_in.h ---- */
 
-/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, no clock and no memory of its own.
+/* sigv4_in.h - AWS Signature Version 4 of a request to Bedrock: pure, no clock and no memory of its
+   own.
 
    Signed are content-type, host, x-amz-content-sha256, x-amz-date and, where there is a token,
-   x-amz-security-token: the request has to carry just these values. The path is encoded a second time
-   for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
+   x-amz-security-token: the request has to carry just these values. The path is encoded a second
+   time for the signature, as every service of AWS but S3 wants it (wire.md part 8). */
 #ifndef PHI_CODECS_SIGV4_IN_H
 #define PHI_CODECS_SIGV4_IN_H
 
@@ -23397,10 +23620,10 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* bedrock.c - requests of Amazon Bedrock's ConverseStream.
 
-   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache mark
-   (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
-   because only then is it known whether the history holds calls, which the API takes only beside tools.
-   wire.md parts 8 and 9. */
+   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
+   mark (here a block of its own) is put behind the last user block at the end. Tools come behind
+   the messages, because only then is it known whether the history holds calls, which the API takes
+   only beside tools. wire.md parts 8 and 9. */
 
 
 #ifndef PHI_NO_BEDROCK
@@ -23420,8 +23643,8 @@ enum {
 
 /* ---- models ---- */
 
-/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
-   has. */
+/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
+   only Claude has. */
 static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
            (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
@@ -23724,7 +23947,8 @@ static void phi__bedrock_put_choice(phi__encoder *e) {
         phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
 }
 
-/* A history with calls is refused without tools: where there are none any more, one stands for them. */
+/* A history with calls is refused without tools: where there are none any more, one stands for
+   them. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
     const phi__ask *ask = e->ask;
@@ -23808,7 +24032,8 @@ static void phi__bedrock_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
-/* Host and path of a url; the host as the Host header has it, without a port that goes without saying. */
+/* Host and path of a url; the host as the Host header has it, without a port that goes without
+   saying. */
 static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
     size_t from = phi__str_find(url, 0, "://"), slash, at;
     const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
@@ -23833,7 +24058,8 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of "arn:aws:bedrock:eu-west-1:...". */
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of
+   "arn:aws:bedrock:eu-west-1:...". */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;
@@ -23903,11 +24129,12 @@ PHI__FN const phi__codec *phi__bedrock_codec(void) {
 
 /* ---- src/codecs/bedrock_stream.c ---- */
 
-/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of JSON,
-   to a message.
+/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of
+   JSON, to a message.
 
-   Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
-   the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
+   Text and reasoning blocks are not started, they begin with their first delta. The usage comes
+   behind the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and
+   8. */
 
 
 #ifndef PHI_NO_BEDROCK
@@ -24056,8 +24283,8 @@ static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_te
     a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
 }
 
-/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
-   is not read, and the usage comes behind the reason. */
+/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
+   failure is not read, and the usage comes behind the reason. */
 static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->settled = a->terminal = a->last = true;
@@ -24327,8 +24554,9 @@ PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi
 PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    /* only the usage is missing */
     if (st->got_stop && !phi__bdr_calls_open(a))
-        phi__bdr_settle(st, a); /* only the usage is missing */
+        phi__bdr_settle(st, a);
     else
         phi__classify_truncated(a, st->heard);
 }
@@ -24357,8 +24585,8 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- src/codecs/claude.c ---- */
 
-/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md part 2, as of
-   November 2026. */
+/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md
+   part 2, as of November 2026. */
 
 
 #if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
@@ -24492,8 +24720,8 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask) {
     return p;
 }
 
-/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
-   off. The message that made them has no thinking block to begin with. */
+/* Whether the calls that wait for an answer were made without thinking: by another model, or when
+   it was off. The message that made them has no thinking block to begin with. */
 static bool phi__claude_unthought(const phi__encoder *e) {
     size_t at = e->ask->item_count, i, last = SIZE_MAX;
     const phi_message *m = NULL;
@@ -24604,10 +24832,10 @@ PHI__FN bool phi__claude_user_last(const phi_model *model) {
 
 /* gemini.c - requests of Google's Gemini API and of Vertex AI.
 
-   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed by
-   glue around them. All results of a turn share one content, which the user's words after them do not
-   join. What differs from one generation of models to the next is decided by the number in the model's
-   name; one without a number is new. wire.md parts 6, 7 and 9. */
+   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
+   by glue around them. All results of a turn share one content, which the user's words after them
+   do not join. What differs from one generation of models to the next is decided by the number in
+   the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
@@ -24736,8 +24964,9 @@ static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str sign
     phi__buf_char(out, '}');
 }
 
-/* Every part with its own signature; thinking without one is of no use to the model. Of parallel calls
-   the first is signed, and models since 3 insist on it: of one from elsewhere it is said that it has none. */
+/* Every part with its own signature; thinking without one is of no use to the model. Of parallel
+   calls the first is signed, and models since 3 insist on it: of one from elsewhere it is said that
+   it has none. */
 static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
     const phi_str none = {NULL, 0};
     bool first = true;
@@ -25151,8 +25380,9 @@ PHI__FN const phi__codec *phi__vertex_codec(void) {
 
 /* ---- src/codecs/gemini_pieces.c ---- */
 
-/* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of one path
-   joined. It does so only where it is asked to, which a host may do by a proxy of its own. */
+/* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of
+   one path joined. It does so only where it is asked to, which a host may do by a proxy of its
+   own. */
 
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
@@ -25266,9 +25496,10 @@ PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *o
 
 /* ---- src/codecs/gemini_schema.c ---- */
 
-/* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it: "const" is
-   not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a schema may contain
-   itself only inside of a property that is not required. Google's documentation, November 2026. */
+/* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it:
+   "const" is not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a
+   schema may contain itself only inside of a property that is not required. Google's documentation,
+   November 2026. */
 
 
 #include <stdio.h>
@@ -25532,10 +25763,10 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
 
 /* gemini_stream.c - answers of Google's Gemini API and of Vertex AI: chunks to a message.
 
-   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts have
-   no index: one that is of the last part's kind goes on with it, unless both are signed. Calls come
-   whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's end.
-   wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
+   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
+   have no index: one that is of the last part's kind goes on with it, unless both are signed. Calls
+   come whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's
+   end. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
@@ -26093,8 +26324,8 @@ static bool phi__chat_asks_to_think(const phi__ask *ask) {
 
 static bool phi__chat_thinks(const phi__encoder *e) { return phi__chat_asks_to_think(e->ask); }
 
-/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature, and
-   a forced call. */
+/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature,
+   and a forced call. */
 static bool phi__chat_claude_thinks(const phi__encoder *e) {
     return phi__chat_thinks(e) && phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
            phi__str_is(phi_str_of(e->ask->model->provider), "litellm");
@@ -26323,8 +26554,8 @@ static uint32_t phi__chat_form(const phi__encoder *e) {
     return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
 }
 
-/* The images of a result follow all results, when nothing can be put off any more: they are rendered
-   with their result. False: not yet. */
+/* The images of a result follow all results, when nothing can be put off any more: they are
+   rendered with their result. False: not yet. */
 static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     uint32_t form = phi__chat_form(e) | PHI__CHAT_IMAGES;
@@ -26445,8 +26676,8 @@ static void phi__chat_put_thinking(phi__encoder *e) {
         phi__buf_text(out, ",\"reasoning_format\":\"parsed\"");
 }
 
-/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM Studio
-   answers it with 400. Qwen knows names, and no "required". */
+/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM
+   Studio answers it with 400. Qwen knows names, and no "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e))
@@ -26814,8 +27045,9 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
             phi__chat_read_counts(&c, "cached_tokens", &read, "cache_write_tokens", &written);
         else if (PHI__CHAT_IS(key, "completion_tokens_details"))
             phi__chat_read_counts(&c, "reasoning_tokens", &reasoning, "", &none);
+        /* DeepSeek */
         else if (PHI__CHAT_IS(key, "prompt_cache_hit_tokens"))
-            phi__json_take_u64(&c, &hit); /* DeepSeek */
+            phi__json_take_u64(&c, &hit);
         else if (PHI__CHAT_IS(key, "cached_tokens"))
             phi__json_take_u64(&c, &top); /* Moonshot */
         else
@@ -26830,7 +27062,8 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     a->usage.reasoning = reasoning;
 }
 
-/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they know. */
+/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they
+   know. */
 static bool phi__chat_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }
@@ -27155,7 +27388,8 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- src/codecs/openai_chat_thinking.c ---- */
 
-/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back as it came. */
+/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back
+   as it came. */
 
 
 #ifndef PHI_NO_OPENAI_CHAT
@@ -27173,7 +27407,8 @@ PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *
 /* ---- reasoning_details, thinking_blocks ---- */
 
 /* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
-   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
+   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
+   thinking. */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
     const char *name; /* NULL: there is no text */
@@ -27623,8 +27858,8 @@ static void phi__responses_put_tools(phi__encoder *e) {
         phi__buf_text(out, ",\"parameters\":");
         phi__encode_scratch(e);
         phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
-        phi__buf_text(out, strict ? ",\"strict\":true}"
-                                  : ",\"strict\":false}"); /* omitted counts as true */
+        /* omitted counts as true */
+        phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
     }
     phi__buf_char(out, ']');
 }
@@ -28352,8 +28587,9 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
     mark = phi_arena_save(&a->scratch);
     if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__resp_error(st, a, data);
+    /* the end alone counts, and its usage */
     else if (st->failed)
-        phi__resp_take_response(st, a, &ev, type); /* the end alone counts, and its usage */
+        phi__resp_take_response(st, a, &ev, type);
     else
         phi__resp_take(st, a, &ev, type);
     phi_arena_reset(&a->scratch, mark);
@@ -28436,7 +28672,8 @@ PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw) {
 
 /* registry.c - see registry_in.h. */
 
-/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is there. */
+/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is
+   there. */
 
 #ifdef PHI_NO_ANTHROPIC
 #define phi__anthropic_codec phi__codec_none
@@ -28612,8 +28849,8 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     phi__sha256_hex(s->body_sha256, words->content);
     words->content[64] = '\0';
     phi__sigv4_request(s, words, hex);
-    phi__buf_text(out,
-                  "AWS4-HMAC-SHA256\n"); /* the string to sign; it gives way to its signature */
+    /* the string to sign; it gives way to its signature */
+    phi__buf_text(out, "AWS4-HMAC-SHA256\n");
     phi__buf_text(out, words->date);
     phi__buf_char(out, '\n');
     phi__sigv4_scope(s, day, out);
@@ -28641,7 +28878,8 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
 
 /* ---- src/codecs/translate.c ---- */
 
-/* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the target's protocol. */
+/* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the
+   target's protocol. */
 
 
 /* ---- public ---- */
@@ -29269,11 +29507,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x2f704243
+#if PHI__IMP_HISTORY != 0x0dec6291
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x2f704243
+#define PHI__IMP_HISTORY 0x0dec6291
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -32151,8 +32389,8 @@ PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold 
         thread->fold = *fold;
         return;
     }
-    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted =
-        0; /* its room stays */
+    /* its room stays */
+    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted = 0;
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
     thread->fold.overlaps = false;
@@ -35499,11 +35737,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x0d178d1a
+#if PHI__IMP_PERSIST != 0xa24fd85e
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x0d178d1a
+#define PHI__IMP_PERSIST 0xa24fd85e
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -35618,7 +35856,8 @@ PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *
 
 /* ---- src/persist/file_store_in.h ---- */
 
-/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it holds. */
+/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it
+   holds. */
 #ifndef PHI_PERSIST_FILE_STORE_IN_H
 #define PHI_PERSIST_FILE_STORE_IN_H
 
@@ -36178,8 +36417,8 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
             if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
             continue;
         }
-        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to)
-            continue; /* one span, many messages */
+        /* one span, many messages */
+        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to) continue;
         for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
             if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
                 marks[seq - first] = PHI__DESCRIBE_REPLACED;
@@ -36302,8 +36541,8 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 
 /* ---- src/persist/edit.c ---- */
 
-/* edit.c - what a host, or a run, changes of a thread. What that needs of a log that is not whole is read
-   back first. */
+/* edit.c - what a host, or a run, changes of a thread. What that needs of a log that is not whole
+   is read back first. */
 
 
 #include <stdio.h>
@@ -37482,8 +37721,8 @@ PHI__FN void phi__thread_shed_end(phi_thread *thread) {
 
 /* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
 
-   The temporary file has one name for each id, and is written under the id's lock: what a killed process leaves of it
-   is overwritten by the next save, and removed with the document. */
+   The temporary file has one name for each id, and is written under the id's lock: what a killed
+   process leaves of it is overwritten by the next save, and removed with the document. */
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
@@ -37849,8 +38088,9 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
 
 /* file_lock.c - what the files of the file store stand on: their words, paths and locks.
 
-   A lock is a flock on a file beside the data, never on the data: a document is replaced by a rename, and a lock on
-   the old file would say nothing about the new one. A document's lock file stays: the Rust
+   A lock is a flock on a file beside the data, never on the data: a document is replaced by a
+   rename, and a lock on the old file would say nothing about the new one. A document's lock file
+   stays: the Rust
    original, which shares it, opens the file and then waits for the lock, and would go on with a
    file that has no name any more beside a writer that made a new one. A thread's, which only phi
    uses, is removed while it is still locked, so that nothing is left lying about; a writer that
@@ -38133,9 +38373,10 @@ PHI_API void phi_file_store_close(phi_store *store) { (void)store; }
        {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
        {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
 
-   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that is torn: lines
-   that are cut, or do not check, or lack a part of their group. Readers leave it out; the next append cuts it off. A
-   line that does not check and has a good one of another group behind it was not torn but damaged. */
+   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that
+   is torn: lines that are cut, or do not check, or lack a part of their group. Readers leave it
+   out; the next append cuts it off. A line that does not check and has a good one of another group
+   behind it was not torn but damaged. */
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
@@ -38291,7 +38532,8 @@ static phi_status phi__ft_more(phi__ft_scan *s) {
     return PHI_OK;
 }
 
-/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the last one. */
+/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the
+   last one. */
 static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -38383,8 +38625,8 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
                                : "is damaged: it is not a thread's header");
 }
 
-/* A writer may have cut off what was torn while it was being read here, and have written over it: the group is read
-   once more from the file before its bytes are believed to be bad. */
+/* A writer may have cut off what was torn while it was being read here, and have written over it:
+   the group is read once more from the file before its bytes are believed to be bad. */
 static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
     if (s->again) return false;
     s->again = true;
@@ -38406,8 +38648,8 @@ static phi_status phi__ft_run(phi__ft_scan *s) {
     phi__ft_line line;
     phi_str text;
     phi_status status = phi__ft_header(s);
-    uint64_t next = 0, last = 0,
-             before = s->line; /* the entry to come, its group's last, the line before that */
+    /* the entry to come, its group's last, the line before that */
+    uint64_t next = 0, last = 0, before = s->line;
     if (status == PHI_NOT_FOUND) return PHI_OK;
     while (status == PHI_OK) {
         status = phi__ft_next(s, &text);
@@ -38557,7 +38799,8 @@ static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
     return status;
 }
 
-/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is there after all. */
+/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is
+   there after all. */
 static void phi__ft_undo(phi__ft_write *w) {
     const phi__disk *disk = &w->fs->disk;
     if (w->file < 0 &&
@@ -39739,11 +39982,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5ebdc424
+#if PHI__IMP_LOOP != 0xf77f3aa7
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5ebdc424
+#define PHI__IMP_LOOP 0xf77f3aa7
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40072,10 +40315,11 @@ PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
    rt->features, and the loop knows features by it alone: none of them by name. At each point the
    features that want it are called in the order of the table.
 
-   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the run
-   go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the run is
-   the feature's; from then on PHI__POINT_HELD is the run's state function, until it says where the
-   run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says what failed.
+   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the
+   run go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the
+   run is the feature's; from then on PHI__POINT_HELD is the run's state function, until it says
+   where the run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says
+   what failed.
    Threads: the pumping thread. */
 #ifndef PHI_LOOP_FEATURE_IN_H
 #define PHI_LOOP_FEATURE_IN_H
@@ -40940,8 +41184,8 @@ typedef struct phi__agent_spent {
 typedef struct phi__agent_events {
     size_t queued_bytes;          /* of those that were not popped */
     phi__record *oldest, *newest; /* those popped too */
-    phi__record
-        *reserve; /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    phi__record *reserve;
     size_t untold_drops; /* messages that were dropped while the event queue was full */
 } phi__agent_events;
 
@@ -41181,8 +41425,8 @@ PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
    name. */
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
-PHI__FN void phi__call_fail(phi__toolcall *call,
-                            const char *text); /* an error result, if none yet */
+/* an error result, if none yet */
+PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
 enum { PHI__REPEAT_WORDS = 200 };
@@ -41202,7 +41446,8 @@ PHI__FN bool phi__calls_polled(const phi_runtime *rt); /* some want to be called
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
 /* What every hook of a run is told; the caller adds what the point has. */
 PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
-/* Asks, or takes what was decided since. The reply is in decision->reply until the next question. */
+/* Asks, or takes what was decided since. The reply is in decision->reply until the next
+   question. */
 PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data);
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
@@ -41216,8 +41461,8 @@ PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
 /* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
-PHI__FN void phi__decision_marked(phi_runtime *rt,
-                                  uint32_t index); /* a ticket, decided without a text */
+/* a ticket, decided without a text */
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
 /* budget.c */
 PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
@@ -41283,15 +41528,17 @@ PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
 
-/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one: no. */
+/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one:
+   no. */
 enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
-/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any more. */
+/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any
+   more. */
 PHI__FN void phi__stored_leave_now(phi__agent *agent);
-PHI__FN void
-phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
+/* what is stored and shown no more leaves memory */
+PHI__FN void phi__stored_leave(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
@@ -41304,8 +41551,8 @@ PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of 
 /* Why a run ends that its limit has ended; NULL: it has none. */
 PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
-PHI__FN void
-phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
+/* a prompt found no memory: the next step makes room */
+PHI__FN void phi__forget_press(phi__agent *agent);
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
 /* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put
@@ -41359,7 +41606,8 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 
 #ifndef PHI_NO_SNAPSHOT
 
-/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. */
+/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to`
+   are. */
 typedef enum phi__freeze_part {
     PHI__FREEZE_RUN,     /* phi__run */
     PHI__FREEZE_FLAGS,   /* phi__run */
@@ -41415,8 +41663,8 @@ static inline bool phi__provider_in_process(const phi__agent *agent) {
     return agent->provider != NULL && agent->provider->open != NULL;
 }
 
-/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the request of an
-   attempt. PHI_NO_MEMORY, or why the host's function refused. */
+/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the
+   request of an attempt. PHI_NO_MEMORY, or why the host's function refused. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
 
@@ -41424,8 +41672,8 @@ PHI__FN phi_status phi__provider_encode(phi__run *run);
 PHI__FN phi_status phi__provider_open(phi__run *run);
 /* One poll. False: come again, woken or not as *wait says. */
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
-PHI__FN void phi__provider_close(phi__run *run);   /* nothing open is harmless; inside its poll it
-                                                    is put off to the run's end */
+/* nothing open is harmless; inside its poll it is put off to the run's end */
+PHI__FN void phi__provider_close(phi__run *run);
 PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
 
 #endif
@@ -41676,8 +41924,8 @@ PHI__FN void phi__attempt_abandon(phi__run *run) {
     run->attempt.transfer = NULL;
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
-    phi__answer_drop(
-        run->attempt.answer); /* not settled: events that were not popped still show it */
+    /* not settled: events that were not popped still show it */
+    phi__answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -41965,8 +42213,8 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
 
 /* bare.c - the end of a run over a thread that its agent was lent.
 
-   Such an agent exists for its one run, and afterwards only for the events that nobody has popped: it
-   waits for that in a list of its own, so that a step need not look at all agents. */
+   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
+   it waits for that in a list of its own, so that a step need not look at all agents. */
 
 PHI__FN void phi__bare_make(phi__agent *agent) { agent->bare.is = true; }
 
@@ -41980,8 +42228,8 @@ PHI__FN void phi__bare_drop(phi__agent *agent) {
 
 PHI__FN void phi__bare_over(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->bare.is || agent->slot == NULL || agent->bare.over)
-        return; /* doomed: it goes anyway */
+    /* doomed: it goes anyway */
+    if (!agent->bare.is || agent->slot == NULL || agent->bare.over) return;
     phi__bare_drop(agent);
     agent->bare.over = true;
     agent->bare.next = NULL;
@@ -42011,8 +42259,8 @@ PHI__FN void phi__bare_forget(phi__agent *agent) {
 
 /* budget.c - what agents may spend, as a tree: reserved before a turn, charged after a call.
 
-   A reservation stands in the agent's own budget and in all above it, so that children which spend at
-   the same time cannot together go beyond what their parent has. */
+   A reservation stands in the agent's own budget and in all above it, so that children which spend
+   at the same time cannot together go beyond what their parent has. */
 
 #include <stdio.h>
 
@@ -42107,13 +42355,14 @@ PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
 
 /* ---- src/loop/call.c ---- */
 
-/* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
+/* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one
+   result.
 
-   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED. Another
-   thread has its room in the inbox before it claims, so what was claimed is sure to come, and neither a
-   deadline nor an abort takes it back or tells a tool that has finished to cancel. A call's own memory
-   is kept until its run looks at it again, so that a tool may use its state after handing over the
-   result. */
+   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED.
+   Another thread has its room in the inbox before it claims, so what was claimed is sure to come,
+   and neither a deadline nor an abort takes it back or tells a tool that has finished to cancel. A
+   call's own memory is kept until its run looks at it again, so that a tool may use its state after
+   handing over the result. */
 
 #include <stdio.h>
 
@@ -42186,7 +42435,8 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
                    (unsigned)call->repeats);
 }
 
-/* The result's blocks, and one more for the model where the call repeats itself. NULL: no memory. */
+/* The result's blocks, and one more for the model where the call repeats itself. NULL: no
+   memory. */
 static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_result *result,
                                            size_t *count) {
     phi_arena *arena = &call->run->arena;
@@ -42260,8 +42510,8 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
-/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot. Else it holds nothing
-   that it could let go of. */
+/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot.
+   Else it holds nothing that it could let go of. */
 static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
@@ -42275,8 +42525,8 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
     if (call->result != NULL) return;
     if (call->slot != NULL) {
-        if (!phi__call_claim(call) && !phi__call_awaits_tape(call))
-            return; /* its result is on the way */
+        /* its result is on the way */
+        if (!phi__call_claim(call) && !phi__call_awaits_tape(call)) return;
         if (phi__call_held(call) && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
@@ -42441,7 +42691,8 @@ static void phi__call_start_again(phi__toolcall *call) {
         phi__call_begin(call, call->tool->start);
 }
 
-/* Of a call that is claimed, instead of a result that is an error. False: it is not to be tried again. */
+/* Of a call that is claimed, instead of a result that is an error. False: it is not to be tried
+   again. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
@@ -42540,8 +42791,9 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
         rt->tape->ops->fired(rt->tape);
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all have their turn in
-   each. The ring may change under way: a round is over when it comes to a call that had its turn. */
+/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
+   have their turn in each. The ring may change under way: a round is over when it comes to a call
+   that had its turn. */
 PHI__FN bool phi__calls_polled(const phi_runtime *rt) { return rt->polls.count > 0; }
 
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
@@ -42715,8 +42967,8 @@ PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spe
 
 /* context.c - what the model will see: the host's changes to the list.
 
-   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
-   own projection is taken as it is, and what was rendered of it. */
+   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the
+   thread's own projection is taken as it is, and what was rendered of it. */
 
 /* ---- the host's list ---- */
 
@@ -42740,8 +42992,8 @@ static bool phi__context_list(phi__run *run) {
     return true;
 }
 
-/* Where messages stand, by their addresses: a host's list may have any order, and messages of its own. An
-   open table, half empty. */
+/* Where messages stand, by their addresses: a host's list may have any order, and messages of its
+   own. An open table, half empty. */
 typedef struct phi__place {
     const phi_message *message; /* NULL: free */
     size_t at;
@@ -42774,8 +43026,8 @@ static void phi__places_add(const phi__places *places, const phi_message *messag
     place->at = at;
 }
 
-/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are left
-   out. */
+/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are
+   left out. */
 static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
@@ -43207,15 +43459,15 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, in
 
 /* events.c - the queue between the pump and the host: a list of records in shared blocks.
 
-   A block is freed when none of its records is left; one is kept as a spare, so that a steady stream
-   takes no memory from the allocator. What an event calls `partial` is kept as a length into the
-   answer and looked up when the event is popped, by which time the buffer may have moved. */
+   A block is freed when none of its records is left; one is kept as a spare, so that a steady
+   stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
+   the answer and looked up when the event is popped, by which time the buffer may have moved. */
 
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a host left for long is
-   given back bit by bit, and nothing grows meanwhile. */
+/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a
+   host left for long is given back bit by bit, and nothing grows meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
 typedef struct phi__event_block {
@@ -43801,8 +44053,9 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
 
 /* filter.c - asking the input filters about what a user said, before it is stored.
 
-   All filters see the same text, in order; what they warn of is appended to the message for the model, and
-   the first that refuses ends it. A filter may wait: the text and the place in the row are kept. */
+   All filters see the same text, in order; what they warn of is appended to the message for the
+   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
+   are kept. */
 
 PHI__FN void phi__filter_init(phi__run *run) {
     phi__buf_init(&run->filter.text, &run->agent->memory);
@@ -43975,15 +44228,16 @@ PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
 
 /* ---- src/loop/forget.c ---- */
 
-/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what is done where it
-   takes more.
+/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what
+   is done where it takes more.
 
-   A run begins with it, while nothing of it was told and no event of the agent is looked at: then nobody points into the
-   log but the run itself. What the model sees is made smaller, and the log is copied: the rest of it leaves memory. Of a
-   log in a store only the view is made smaller; the store has the rest (stored.c).
-   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction and the copy find memory
-   also after a run that took all it could get. A run that ends without memory is followed by one that begins with half the
-   log, and so on. */
+   A run begins with it, while nothing of it was told and no event of the agent is looked at: then
+   nobody points into the log but the run itself. What the model sees is made smaller, and the log
+   is copied: the rest of it leaves memory. Of a log in a store only the view is made smaller; the
+   store has the rest (stored.c).
+   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction
+   and the copy find memory also after a run that took all it could get. A run that ends without
+   memory is followed by one that begins with half the log, and so on. */
 
 #include <stdio.h>
 
@@ -43992,8 +44246,8 @@ enum {
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
     PHI__FORGET_RUN = 12288, /* bytes that it takes at least, with the reserve of a small limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
-    PHI__FORGET_SUMMARY =
-        32,                 /* bytes of a log for a token of a summary in it, which stands twice */
+    /* bytes of a log for a token of a summary in it, which stands twice */
+    PHI__FORGET_SUMMARY = 32,
     PHI__FORGET_LEAST = 512 /* bytes of a log below which nothing of it is kept */
 };
 
@@ -44012,7 +44266,8 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
 }
 
-/* Whether nobody looks into the log: its events were released, and no summary of it is being written. */
+/* Whether nobody looks into the log: its events were released, and no summary of it is being
+   written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
     for (; child != NULL; child = child->tree.next_child)
@@ -44056,8 +44311,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that goes on without a
-   prompt, with what it goes on from. */
+/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that
+   goes on without a prompt, with what it goes on from. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -44106,7 +44361,8 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     return moment.did;
 }
 
-/* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
+/* Brings the log down to what it may take, with room to grow again. False: no memory for the
+   event. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
@@ -44189,8 +44445,8 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
         rt->pressed.last = agent->room.prev;
 }
 
-/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
-   called, and one that was freed is in it no more. */
+/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is
+   whole before it is called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     const phi__agent *last = rt->pressed.last;
     phi__agent *agent;
@@ -44245,8 +44501,8 @@ PHI__FN void phi__forget_word_all(phi_runtime *rt) {
 
 /* freeze.c - a run, its tool calls and queues written as JSON.
 
-   What can be made again is not written: a request, a stream under way, a question to a hook. The states between a
-   turn's beginning and its answer are all written as the first of them. */
+   What can be made again is not written: a request, a stream under way, a question to a hook. The
+   states between a turn's beginning and its answer are all written as the first of them. */
 
 
 #ifndef PHI_NO_SNAPSHOT
@@ -44472,7 +44728,8 @@ PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *
 
 /* ---- src/loop/freeze_fields.c ---- */
 
-/* freeze_fields.c - which fields of a run, of its parts and of its tool calls are written as they are. */
+/* freeze_fields.c - which fields of a run, of its parts and of its tool calls are written as they
+   are. */
 
 #ifndef PHI_NO_SNAPSHOT
 
@@ -44577,8 +44834,8 @@ PHI__FN bool phi__freeze_get(const phi_json *node, phi__freeze_part part, void *
 /* hooks.c - asking the host: an answer at once, or a decision that is waited for.
 
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
-   decides, be it another thread, the deadline or the end of the run. Whatever happens while the host is
-   being asked, the question is in its run or call, and dies with it. */
+   decides, be it another thread, the deadline or the end of the run. Whatever happens while the
+   host is being asked, the question is in its run or call, and dies with it. */
 
 #include <stdio.h>
 
@@ -44708,8 +44965,8 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
     verdict = fn(user_data, hook);
-    verdict =
-        phi__hook_verdict(d->point, verdict); /* the hook's own copy may have been written to */
+    /* the hook's own copy may have been written to */
+    verdict = phi__hook_verdict(d->point, verdict);
     if (agent->slot == NULL) {
         phi__decision_drop(d);
         return PHI__HOOK_GONE;
@@ -44847,8 +45104,9 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
 
 /* input.c - the queues of what is said to a run: steering, follow-ups, injected messages.
 
-   A message waits in memory of its own; only when it is delivered does it enter the log. What a poll has
-   taken is pending until the next turn begins; where that turn does not come, it goes back. */
+   A message waits in memory of its own; only when it is delivered does it enter the log. What a
+   poll has taken is pending until the next turn begins; where that turn does not come, it goes
+   back. */
 
 enum { PHI__INPUT_ID = 128 }; /* bytes of a request's id */
 
@@ -45100,9 +45358,9 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
 
-/* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
-   told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
-   name of the run, which stands in the log. */
+/* The first that is pending. What is in the log is pending no more, also where it finds no memory
+   to be told: else it would come again. What is not goes back to its queue as it came: only the
+   copy in the log bears the name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
@@ -45428,20 +45686,20 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
 
 /* ---- src/loop/model_call.c ---- */
 
-/* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
-   a slice a time into an assembly whose parts become events. What becomes of the answer is in attempt_end.c; a
-   call that is tried again waits here, and sends the same bytes.
+/* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer
+   decoded a slice a time into an assembly whose parts become events. What becomes of the answer is
+   in attempt_end.c; a call that is tried again waits here, and sends the same bytes.
 
-   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
-   may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
-   transport stops reading. */
+   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
+   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
+   and the transport stops reading. */
 
 #include <stdio.h>
 
 enum {
     PHI__CALL_SLICE = 4096, /* bytes decoded between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS =
-        8, /* messages, or KiB of them, rendered between two looks at the clock */
+    /* messages, or KiB of them, rendered between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS = 8,
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
     PHI__CALL_URL = 400,          /* bytes of a URL that an error's words show */
     PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
@@ -45500,7 +45758,8 @@ static void phi__call_seen(void *ctx) {
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
-/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
+/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
+   one. */
 static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
@@ -45522,8 +45781,8 @@ static bool phi__call_prepare(phi__run *run) {
     return true;
 }
 
-/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED mean
-   something else of a run. */
+/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
+   mean something else of a run. */
 static phi_status phi__call_status(phi_status status) {
     switch (status) {
     case PHI_BAD_ARG:
@@ -45760,8 +46019,8 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     const phi__draft *draft;
     run->attempt.alive = true;
     if (!phi__answer_room(run->attempt.answer)) run->attempt.lost = true;
-    if (part != PHI__PART_DELTA || run->attempt.lost)
-        return; /* until then, nobody has seen anything of it */
+    /* until then, nobody has seen anything of it */
+    if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
     if (!phi__attempt_tell_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;
@@ -46052,7 +46311,8 @@ PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
 
 /* ---- src/loop/pending.c ---- */
 
-/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what hangs. */
+/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what
+   hangs. */
 
 typedef struct phi__pending_list {
     phi_pending_item *out;
@@ -46173,8 +46433,8 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
 
 /* ---- src/loop/posts.c ---- */
 
-/* posts.c - what other threads have said: aborts and decisions by marks of their slots, which are never full;
-   results, messages, and decisions with a text from the inbox. */
+/* posts.c - what other threads have said: aborts and decisions by marks of their slots, which are
+   never full; results, messages, and decisions with a text from the inbox. */
 
 enum { PHI__POSTS_PER_READ = 256 };
 
@@ -46256,11 +46516,11 @@ PHI__FN bool phi__posts_any(phi_runtime *rt) {
 
 /* ---- src/loop/provider.c ---- */
 
-/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to over HTTP by
-   its own encoder and decoder.
+/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to
+   over HTTP by its own encoder and decoder.
 
-   Over HTTP the provider is one codec more: its functions are called in the places of ours. In process there is
-   no transfer: the run is woken in each step and polls. */
+   Over HTTP the provider is one codec more: its functions are called in the places of ours. In
+   process there is no transfer: the run is woken in each step and polls. */
 
 
 struct phi__provider_node {
@@ -46534,10 +46794,11 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 /* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
 
-   A response outlives its run and never its agent. Everything that may fail has been done before the run
-   begins, so that closing one needs no memory. */
+   A response outlives its run and never its agent. Everything that may fail has been done before
+   the run begins, so that closing one needs no memory. */
 
-/* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
+/* The last answer of a run: behind it stand at most the results of its calls and what stopped
+   it. */
 static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;
@@ -46808,10 +47069,11 @@ PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
 
 /* ---- src/loop/run_tools.c ---- */
 
-/* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call order.
+/* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call
+   order.
 
-   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before it
-   have. So events follow time, and the log does not depend on it.
+   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
+   it have. So events follow time, and the log does not depend on it.
    A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
    AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
 
@@ -46880,8 +47142,8 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__emit(call->run->agent, &event, NULL, 0);
 }
 
-/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead, and the run ends with
-   the turn. */
+/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
+   and the run ends with the turn. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
@@ -46913,7 +47175,8 @@ static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
                              : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
 }
 
-/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended (*lost). */
+/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
+   (*lost). */
 static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
     phi_str reply;
@@ -47025,7 +47288,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.told < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need not. */
+/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
+   not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
     phi__child_run *spawn;
@@ -47094,8 +47358,8 @@ static void phi__tools_cancel(phi__run *run) {
 
 /* ---- steering between calls ---- */
 
-/* Whether this is a place to look for it: one by one after each call, in batches after each batch, at
-   once when all are over. */
+/* Whether this is a place to look for it: one by one after each call, in batches after each batch,
+   at once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t told = run->tools.told;
@@ -47357,8 +47621,9 @@ PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segmen
     return count != NULL ? count->runs : 0;
 }
 
-/* More than that is no count of ours, but what a file says that was tampered with. It is left alone: to go on from it
-   would use up the numbers of all who share the session, and to stay below it meets no number of it either. */
+/* More than that is no count of ours, but what a file says that was tampered with. It is left
+   alone: to go on from it would use up the numbers of all who share the session, and to stay below
+   it meets no number of it either. */
 #define PHI__SESSION_RUNS_MOST ((uint64_t)1 << 31)
 
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
@@ -47462,11 +47727,11 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* ---- src/loop/shown.c ---- */
 
-/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and warnings before it
-   is too much.
+/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and
+   warnings before it is too much.
 
-   Made once for a model call, before the hooks see the list, and again after a compaction. It costs what is
-   shown, however long the thread is. */
+   Made once for a model call, before the hooks see the list, and again after a compaction. It costs
+   what is shown, however long the thread is. */
 
 #include <stdio.h>
 
@@ -47577,7 +47842,8 @@ static bool phi__shown_warn(phi__run *run) {
                                                       : PHI__LIT("approaching_limit"));
 }
 
-/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the same. */
+/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
+   same. */
 static bool phi__shown_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__run_policy(agent);
@@ -47760,15 +48026,16 @@ PHI__FN void phi__runs_advance(phi_runtime *rt) {
 
 /* ---- src/loop/stored.c ---- */
 
-/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told; and
-   what no view shows any more leaves memory.
+/* stored.c - steps and runs over threads that are in a store: what was appended is written, and
+   trouble is told; and what no view shows any more leaves memory.
 
-   Told once, until the store has taken something again; what it refused goes with the next entries. Nothing here
-   ends a run: the log in memory is whole. */
+   Told once, until the store has taken something again; what it refused goes with the next entries.
+   Nothing here ends a run: the log in memory is whole. */
 
 #include <stdio.h>
 
-/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL: nobody. */
+/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL:
+   nobody. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -47821,7 +48088,8 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     (void)phi__emit(run->agent, &event, NULL, 0);
 }
 
-/* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
+/* A batch of each at most, and one in any case; those that are left, or have more, have their turn
+   next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
     const phi__dirty *last = rt->grown.tail[PHI__DIRTY_GREW];
     phi__journal *journal = NULL;
@@ -47836,8 +48104,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* ---- leaving memory ---- */
 
-/* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
-   is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
+/* Whether nobody may be looking: no event that points into the log waits or was popped since the
+   last step, and nobody is writing a summary of it. Of a lent log, whose events may be those of
+   other agents: no event at all. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
@@ -47908,8 +48177,9 @@ PHI__FN void phi__stored_leave(phi_runtime *rt) {
 
 /* thaw.c - a run that was written as JSON, made again over its thread.
 
-   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are taken up by the
-   tools of their names when the run is stepped first, so that no function of the host's is called in here. */
+   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
+   taken up by the tools of their names when the run is stepped first, so that no function of the
+   host's is called in here. */
 
 
 #ifndef PHI_NO_SNAPSHOT
@@ -48114,8 +48384,8 @@ static bool phi__thaw_call_fits(const phi__toolcall *call) {
            call->told == call->started && (call->started || !call->again);
 }
 
-/* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run
-   says. */
+/* The results that the log has behind the answer are those of its first calls, in their order, and
+   no more than the run says. */
 static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
@@ -48397,12 +48667,12 @@ PHI__FN void phi__run_free_toolset(phi__run *run) {
 
 /* ---- src/loop/turns.c ---- */
 
-/* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and ends each
-   turn, and how it closes.
+/* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and
+   ends each turn, and how it closes.
 
-   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn the
-   filters of what was polled, limits, before_turn, TURN_START, the messages; and after it TURN_END,
-   after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
+   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
+   the filters of what was polled, limits, before_turn, TURN_START, the messages; and after it
+   TURN_END, after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
 
 #include <stdio.h>
 
@@ -48415,8 +48685,8 @@ static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
-   one. */
+/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
+   without one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.told_messages < thread->messages.count) {
@@ -48729,8 +48999,8 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     return PHI__RUN_FOLLOW;
 }
 
-/* Nothing more can be injected from here on: other threads see the agent as idle. What they had posted
-   before is read once more. */
+/* Nothing more can be injected from here on: other threads see the agent as idle. What they had
+   posted before is read once more. */
 static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_show_state(agent, false);
@@ -48794,8 +49064,8 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
-    if (phi__recall_end(agent->thread, &entry) == PHI_OK)
-        (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    /* without memory for it, the log still tells: no reply */
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__run_note(run, &entry);
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
@@ -48818,7 +49088,8 @@ PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
 
 /* ---- src/loop/update.c ---- */
 
-/* update.c - what a tool says while it runs: parts of its result, and words for the person who waits.
+/* update.c - what a tool says while it runs: parts of its result, and words for the person who
+   waits.
 
    Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
 
@@ -48847,8 +49118,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
-   left to tell it. */
+/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is
+   nobody left to tell it. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
     phi__agent *agent;
@@ -48866,8 +49137,8 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    handle.rt->in_step =
-        true; /* an update may come between two steps: what a hook may do is the same */
+    /* an update may come between two steps: what a hook may do is the same */
+    handle.rt->in_step = true;
     verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);
@@ -49106,8 +49377,9 @@ static void phi__xfer_stage(phi__xfer *t, int stage) {
 }
 
 PHI__FN void phi__xfer_alive(phi__xfer *t) {
+    /* close enough for a deadline, and costs no clock */
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = t->rt->step_began_us; /* close enough for a deadline, and costs no clock */
+        t->stage_us = t->rt->step_began_us;
     else if (!t->ended)
         phi__xfer_stage(t, PHI__STAGE_EVENTS);
 }
@@ -49257,8 +49529,9 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
         *out = NULL;
         return status;
     }
+    /* a host's transport that tells no stages */
     if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
-        phi__xfer_stage(t, PHI_XFER_CONNECTED); /* a host's transport that tells no stages */
+        phi__xfer_stage(t, PHI_XFER_CONNECTED);
     else
         phi__xfer_arm(t);
     return PHI_OK;
@@ -49312,11 +49585,11 @@ PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *wo
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x8c15d2ed
+#if PHI__IMP_FEATURES != 0x4d5b106c
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x8c15d2ed
+#define PHI__IMP_FEATURES 0x4d5b106c
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49458,11 +49731,11 @@ PHI__FN const phi__feature *phi__wishes_feature(void);
 
 /* ---- src/features/caching.c ---- */
 
-/* caching.c - how prompt caching goes: what a request should read from the provider's cache, whether it
-   did, and what was not as before where it did not.
+/* caching.c - how prompt caching goes: what a request should read from the provider's cache,
+   whether it did, and what was not as before where it did not.
 
-   Two requests are compared by hashes of what they were made of, and the history by where its messages
-   stand: they never move. Nothing of the texts is kept. */
+   Two requests are compared by hashes of what they were made of, and the history by where its
+   messages stand: they never move. Nothing of the texts is kept. */
 
 #ifndef PHI_NO_CACHE_STATS
 
@@ -49645,8 +49918,9 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
 
 /* ---- src/features/capture.c ---- */
 
-/* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
-   before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
+/* capture.c - what a turn is about to send, as the host may want it written down:
+   PHI_EV_TURN_REQUEST, once a turn, before the first attempt. Of each message it is said where it
+   came from: "provenance", behaviours D. */
 
 #ifndef PHI_NO_CAPTURE
 
@@ -49865,12 +50139,12 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
 /* ---- src/features/compaction.c ---- */
 
-/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
-   and when the host asks for it.
+/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says
+   that it does not fit, and when the host asks for it.
 
-   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
-   has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
-   they are appended while it goes on. */
+   A view that nears the window is compacted as planned (history/compact.h), before the request is
+   made. What a provider has refused is, too; where that gains too little, the oldest part is cut
+   off as well. The rewrites are the run's own: they are appended while it goes on. */
 
 #ifndef PHI_NO_COMPACTION
 
@@ -49878,8 +50152,8 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
     PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
-    PHI__COMPACTIONS_WORTH =
-        4 /* of an overflow: a plan is enough when it takes one part of so many */
+    /* of an overflow: a plan is enough when it takes one part of so many */
+    PHI__COMPACTIONS_WORTH = 4
 };
 
 /* Of a run. */
@@ -49914,7 +50188,8 @@ static phi__state phi__compaction_hold(phi__run *run, bool done) {
 
 /* ---- planning ---- */
 
-/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
+/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt
+   matters. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
     phi_compaction_config config = agent->desc.compaction;
     if (config.max_context_tokens == 0)
@@ -49934,8 +50209,8 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                : status;
 }
 
-/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
-   none where nothing would be gained. */
+/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in
+   the turn's arena; none where nothing would be gained. */
 static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
                                        uint64_t target) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
@@ -50130,8 +50405,8 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *told = c->told;
-    phi__compactor_forget(
-        agent, &phi__compaction_by(agent)->job); /* what it is at would not fit any more */
+    /* what it is at would not fit any more */
+    phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
@@ -50361,7 +50636,8 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
-/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
+/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are
+   copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
     for (i = 0; i < rewrite->span_count; i++) {
@@ -50427,9 +50703,10 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
 
 /* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
 
-   For each block of an answer that is a call of a tool with on_field there is a scanner, and whether
-   something was told of it that has come to nothing yet: then the tool hears `dropped`, or `start` follows.
-   What is told here is told between two slices of the answer, never from inside a decoder. */
+   For each block of an answer that is a call of a tool with on_field there is a scanner, and
+   whether something was told of it that has come to nothing yet: then the tool hears `dropped`, or
+   `start` follows. What is told here is told between two slices of the answer, never from inside a
+   decoder. */
 
 #ifndef PHI_NO_ARGUMENT_STREAM
 
@@ -50572,7 +50849,8 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     return true;
 }
 
-/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another process. */
+/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another
+   process. */
 static phi__told *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     size_t block;
     if (f->count == 0) return NULL;
@@ -50634,10 +50912,11 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 
 /* ---- src/features/put_off.c ---- */
 
-/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on has ended.
+/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on
+   has ended.
 
-   One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
-   noted in the log (put_off_note.c). */
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that
+   waits is noted in the log (put_off_note.c). */
 
 
 #include <stdio.h>
@@ -50758,7 +51037,8 @@ static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrit
     return PHI_OK;
 }
 
-/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
+/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's
+   own. */
 static phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
     phi_status status;
     if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
@@ -50862,11 +51142,13 @@ PHI__FN const phi__feature *phi__put_off_feature(void) {
 
 /* ---- src/features/put_off_note.c ---- */
 
-/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a store.
+/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
+   store.
 
-   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
-   null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
-   these notes, too: a log does not depend on where it is kept. */
+   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
+   its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
+   that it was done. Logs in no store have these notes, too: a log does not depend on where it is
+   kept. */
 
 
 /* ---- as JSON ---- */
@@ -50905,7 +51187,8 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 
 /* ---- notes ---- */
 
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
 PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
@@ -51006,8 +51289,8 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 
 /* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
 
-   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
-   revert comes first, so that a prune does not count what is gone. */
+   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
+   the run's own. A revert comes first, so that a prune does not count what is gone. */
 
 #ifndef PHI_NO_CONTEXT_EDITS
 
@@ -51362,11 +51645,11 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x23c2dc65
+#if PHI__IMP_AGENT != 0x8777645b
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x23c2dc65
+#define PHI__IMP_AGENT 0x8777645b
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51407,8 +51690,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for a model and a segment,
-   which are in agent->model_arena. */
+/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for
+   a model and a segment, which are in agent->model_arena. */
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
@@ -51427,8 +51710,8 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
 /* With the defaults for what is zero. */
 PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
-/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and loop ids go on
-   behind those it has. Words begin with what was called. */
+/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and
+   loop ids go on behind those it has. Words begin with what was called. */
 PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 enum { PHI__KEPT_WORDS = 240 };
@@ -51436,40 +51719,44 @@ enum { PHI__KEPT_WORDS = 240 };
 PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
                                    phi_status status, const char *words);
 
-/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be filled: needs no
-   memory. Then either the old one is back, or it is gone, unlocked in its store, with all that hung on it. before NULL: the
-   log stays, only what hung on it goes. copied: the new one begins with copies of what the old one showed. False: the
-   host has freed the agent meanwhile. */
+/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be
+   filled: needs no memory. Then either the old one is back, or it is gone, unlocked in its store,
+   with all that hung on it. before NULL: the log stays, only what hung on it goes. copied: the new
+   one begins with copies of what the old one showed. False: the host has freed the agent
+   meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
 /* agent_end.c */
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
-/* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
-   with phi__agent_destroy, at the end of the step. */
+/* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
+   goes with phi__agent_destroy, at the end of the step. */
 PHI__FN void phi__agent_doom(phi__agent *agent);
 /* The same; outside of a step its memory goes at once. */
 PHI__FN void phi__agent_drop(phi__agent *agent);
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
 PHI__FN void phi__agent_destroy(phi__agent *agent);
-/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
+/* A model of the host's that freed its agent from within `open` is closed in here: still inside the
+   step. */
 PHI__FN void phi__step_end(phi_runtime *rt);
 
-/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
+   changed. */
 PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
                                        const phi_message *message);
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
-/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The model's own words are
-   no such place, but for calls that wait for their results: they get them when the run begins. */
+/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The
+   model's own words are no such place, but for calls that wait for their results: they get them
+   when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
 /* bare_run.c */
 PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
-PHI__FN void
-phi__threads_free(phi_runtime *rt); /* the runtime goes; there are no agents any more */
+/* the runtime goes; there are no agents any more */
+PHI__FN void phi__threads_free(phi_runtime *rt);
 
 #endif
 
@@ -51487,8 +51774,8 @@ PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 PHI__FN const char *phi__event_point(int point); /* a phi_hook_point; as the book names hooks */
 PHI__FN const char *phi__event_input(phi_input input);
 
-/* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
-   are the tree's. */
+/* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are.
+   Strings that are read are the tree's. */
 typedef enum phi__event_part {
     PHI__EVENT_TOOL,             /* phi_event */
     PHI__EVENT_RETRY,            /* phi_event */
@@ -51856,8 +52143,9 @@ PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_aft
 
 /* ---- public: identity ---- */
 
-/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before anything changes; without
-   a store a session that no other agent shares is renamed, which needs no memory. */
+/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before
+   anything changes; without a store a session that no other agent shares is renamed, which needs no
+   memory. */
 static phi_status phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     phi__session *session;
@@ -51969,8 +52257,9 @@ static bool phi__agent_url_fits(phi_str url) {
     for (i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
     while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
+    /* a user and a password end there */
     for (i = host; i < end; i++)
-        if (url.at[i] == '@') host = i + 1; /* a user and a password end there */
+        if (url.at[i] == '@') host = i + 1;
     return host < end && url.at[host] != ':';
 }
 
@@ -52242,7 +52531,8 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
 }
 
-/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be
+   one. */
 static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
     static const char *const names[] = {"agent_id", "session_id", "config_id"};
     const char *ids[PHI__COUNT(names)];
@@ -52435,8 +52725,8 @@ PHI_API phi_status phi_agent_free(phi_agent handle) {
 
 /* ---- src/agent/agent_make.c ---- */
 
-/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of its model.
-   What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
+/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of
+   its model. What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -52746,7 +53036,8 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 /* ---- src/agent/agent_store.c ---- */
 
-/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for another. */
+/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for
+   another. */
 
 #include <stdio.h>
 
@@ -52770,8 +53061,8 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
-/* The session is that of the log's last run; for a log without one it is new, unless the agent was made for it.
-   Nothing changes on failure but counts, which may have grown. */
+/* The session is that of the log's last run; for a log without one it is new, unless the agent was
+   made for it. Nothing changes on failure but counts, which may have grown. */
 static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi__entry *last = phi__kept_last_run(agent->thread);
@@ -53057,8 +53348,9 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
 
 /* bare_run.c - runs over a caller's own thread.
 
-   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is over the
-   log is free again; the agent stays until its last event has been popped, and is then freed. */
+   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is
+   over the log is free again; the agent stays until its last event has been popped, and is then
+   freed. */
 
 
 /* A thread of a host's, and what an agent's own does not need. */
@@ -53068,7 +53360,8 @@ struct phi__lent {
     phi_thread *next, *prev; /* of the runtime's */
 };
 
-/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer ones. */
+/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
+   ones. */
 enum { PHI__BARE_LOOKS = 64 };
 
 PHI__FN void phi__bare_bury(phi_runtime *rt) {
@@ -53401,7 +53694,8 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 
 /* ---- src/agent/event_fields.c ---- */
 
-/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they are. */
+/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they
+   are. */
 
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -53513,9 +53807,9 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
 
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
 
-   An event of a living agent takes from it what it does not hold itself: the run's messages, and what
-   the run was asked with. One that was read holds everything. What others do not know (a failure's kind
-   and HTTP status, decisions, pauses) stands in types that are ours alone. */
+   An event of a living agent takes from it what it does not hold itself: the run's messages, and
+   what the run was asked with. One that was read holds everything. What others do not know (a
+   failure's kind and HTTP status, decisions, pauses) stands in types that are ours alone. */
 
 /* ---- members ---- */
 
@@ -53655,8 +53949,9 @@ static void phi__ej_start(phi__event_writer *w) {
         phi__ej_read_snapshot(w, loop.config);
 }
 
-/* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
-   none. Its messages follow, on its lane, which need not be the active one any more. */
+/* The first entry in memory of an event's run: the last one that begins a run of that id; the end,
+   where there is none. Its messages follow, on its lane, which need not be the active one any
+   more. */
 static size_t phi__ej_run(const phi_thread *thread, const phi_event *event) {
     size_t i = thread->log.held;
     while (i > 0) {
@@ -53716,7 +54011,8 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
     phi__ej_item(w, &bare);
 }
 
-/* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
+/* Results stand behind their turn's answer; the search comes from the end, where they mostly
+   are. */
 static void phi__ej_results(phi__event_writer *w) {
     const phi_thread *thread = w->agent->thread; /* of an event's turn nothing is away */
     size_t at = thread->log.held;
@@ -54049,9 +54345,9 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 
 /* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are not
-   known are ignored. Messages are not: an event with a message that is none is refused. Everything that
-   an event points to is in the tree's arena. */
+   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are
+   not known are ignored. Messages are not: an event with a message that is none is refused.
+   Everything that an event points to is in the tree's arena. */
 
 #include <stdio.h>
 
@@ -54610,9 +54906,10 @@ PHI__FN const char *phi__event_input(phi_input input) {
 
 /* exchange.c - an agent's log given up for another, and what hangs on it.
 
-   The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a log point to
-   where it stands, and what the new one is made of may be the old one's. What points into a log goes with it: events,
-   responses, a compaction at work, agents of phi's own. */
+   The new log is made in the place of the old one, which is kept aside until nothing can fail:
+   parts of a log point to where it stands, and what the new one is made of may be the old one's.
+   What points into a log goes with it: events, responses, a compaction at work, agents of phi's
+   own. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     *before = *agent->thread;
@@ -54625,8 +54922,8 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     *agent->thread = *before;
 }
 
-/* The host's compactor is told that its job is over, and may free the agent: as within a step, which it must not
-   begin, the agent stays until the end. */
+/* The host's compactor is told that its job is over, and may free the agent: as within a step,
+   which it must not begin, the agent stays until the end. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step, there;
@@ -54644,8 +54941,8 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
 
 /* ---- src/agent/explained.c ---- */
 
-/* explained.c - an agent's policy: set, and what it, or that of the request which goes on, sends of the history, in
-   words and in figures. */
+/* explained.c - an agent's policy: set, and what it, or that of the request which goes on, sends of
+   the history, in words and in figures. */
 
 #include <stdio.h>
 
@@ -54737,7 +55034,8 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
 
 /* ---- changing a log ---- */
 
-/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
+/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no
+   memory. */
 static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
                                       const phi_message *messages, size_t count, size_t more) {
     phi_arena *room = phi__thread_room(thread);
@@ -54985,8 +55283,9 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
 
 /* new_session.c - a session that begins, in a log of its own.
 
-   The new log begins with messages, not with a rewrite that holds them: a log without entries has nothing that could
-   be replaced, and the messages of one span could later be compacted only together. */
+   The new log begins with messages, not with a rewrite that holds them: a log without entries has
+   nothing that could be replaced, and the messages of one span could later be compacted only
+   together. */
 
 #include <stdio.h>
 
@@ -55178,7 +55477,8 @@ PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_
 
 /* ---- src/agent/response.c ---- */
 
-/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a policy of its own. */
+/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a
+   policy of its own. */
 
 
 static phi__response *phi__response_find(phi_response handle) {
@@ -55474,7 +55774,8 @@ PHI_API phi_status phi_response_free(phi_response handle) {
 
 /* ---- src/agent/runtime.c ---- */
 
-/* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+/* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then
+   runs. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -55770,8 +56071,8 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt) {
     if (rt != NULL) rt->in_step = rt->abandoned = true;
 }
 
-/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all that
-   freeing does would reach into it. */
+/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all
+   that freeing does would reach into it. */
 static bool phi__rt_may_free(phi_runtime *rt) {
     bool inside = rt->in_step && !rt->abandoned;
     if (!inside && phi__io_own(rt->io)) return true;
@@ -55784,8 +56085,8 @@ static bool phi__rt_may_free(phi_runtime *rt) {
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
     if (rt == NULL || !phi__rt_may_free(rt)) return;
-    rt->in_step = rt->closing =
-        true; /* the tools' cancel functions must not step, nor make agents */
+    /* the tools' cancel functions must not step, nor make agents */
+    rt->in_step = rt->closing = true;
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
@@ -55851,8 +56152,8 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
-    if (rt->http == NULL)
-        return PHI_OK; /* a host's transport has nothing to warm that we know of */
+    /* a host's transport has nothing to warm that we know of */
+    if (rt->http == NULL) return PHI_OK;
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status
                             : phi__error(rt, status, "phi_warm: %s", phi_status_text(status));
@@ -56153,8 +56454,9 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 
 /* summary.c - summaries by a model: what it is asked, chunk by chunk, and what its answer comes to.
 
-   The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so far is in the prompt. When
-   a run is over the next one begins, so nobody need look after it. All that a summary holds is the writer's. */
+   The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
+   far is in the prompt. When a run is over the next one begins, so nobody need look after it. All
+   that a summary holds is the writer's. */
 
 
 enum {
@@ -56507,7 +56809,8 @@ typedef struct phi__summary_job {
     phi_agent writer;
 } phi__summary_job;
 
-/* Spans that were summed up in lines are emptied, the last of them is the summary's; results that are cut stay so. */
+/* Spans that were summed up in lines are emptied, the last of them is the summary's; results that
+   are cut stay so. */
 static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
                                     const phi_compaction_request *request) {
     phi_compaction_config config = request->config;
@@ -56613,8 +56916,8 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
         return phi__error(agent->rt, PHI_NOT_FOUND,
                           "phi_summarize: there is nothing in view from entry %llu to %llu",
                           (unsigned long long)from, (unsigned long long)to);
-    s->message.loop_id =
-        s->items[0]->message->loop_id; /* the thread's, as long as it is this one */
+    /* the thread's, as long as it is this one */
+    s->message.loop_id = s->items[0]->message->loop_id;
     s->message.turn_index = s->items[0]->message->turn_index;
     return PHI_OK;
 }
@@ -56678,18 +56981,18 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xb2df2285
+#if PHI__IMP_RECORD != 0xed29a0f3
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xb2df2285
+#define PHI__IMP_RECORD 0xed29a0f3
 
 /* ---- src/record/session_in.h ---- */
 
 /* session_in.h - what is behind a session and its loops, for those that make them.
 
-   A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
-   smaller selves behind until the session is freed. Loops never move. */
+   A session is one block of memory with an arena: all that it points to is in there, and arrays
+   that grow leave their smaller selves behind until the session is freed. Loops never move. */
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
 
@@ -56738,8 +57041,8 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed behind `count`. NULL: no
-   memory, and *cap is as it was. */
+/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed
+   behind `count`. NULL: no memory, and *cap is as it was. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
                                     size_t need, size_t size);
 /* Copies in the session's arena. False: no memory. */
@@ -56750,7 +57053,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 /* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Of a loop id: what is before the first dot, all where there is none; and what is between the first and the last. */
+/* Of a loop id: what is before the first dot, all where there is none; and what is between the
+   first and the last. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 
@@ -56759,8 +57063,8 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
-/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
-   are the tree's. */
+/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to`
+   are. Strings that are read are the tree's. */
 typedef enum phi__session_part {
     PHI__SESSION_SESSION,    /* phi_session */
     PHI__SESSION_SPAWN,      /* phi_spawn_ref */
@@ -56781,7 +57085,8 @@ PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part par
 
 /* recorder_in.h - what the files of the recorder share.
 
-   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending in a table by id. */
+   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
+   in a table by id. */
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 
@@ -56831,9 +57136,11 @@ PHI__FN bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_ev
 
 /* replay_in.h - what the files of the tape share.
 
-   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k" says what a line is:
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k"
+   says what a line is:
    tape    the head: version, seed of chance, first time, whether the transport tells stages
-   t       a step lets something in: its time; idle: steps before it in which nothing came; more: the same step, later
+   t       a step lets something in: its time; idle: steps before it in which nothing came; more:
+   the same step, later
    now     the host looked at the clock between two steps, after `after` looks at the older time
    timers  they were fired
    posts   those of the host were read
@@ -56944,7 +57251,8 @@ PHI__FN void phi__tape_end_line(phi__tape *tape);
 PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 
-/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is
+   taken note of. */
 PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 /* Header lines of an answer, without its cookies. */
 PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
@@ -56953,8 +57261,8 @@ PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_re
                                    bool whole);
 
 /* tape_result.c */
-/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
-   with one. */
+/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it;
+   and settling a call with one. */
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
 PHI__FN phi_tool_result phi__tape_given(const phi_message *message);
 PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);
@@ -56994,7 +57302,8 @@ PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not play
 
 /* ---- src/record/session_context_in.h ---- */
 
-/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a loop. */
+/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a
+   loop. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
 
@@ -57022,8 +57331,8 @@ PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_i
 PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
                                   const phi_message **out, size_t *count);
 
-/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then come what is compacted and,
-   from `recent` on, what is recent, and from `end` on all stays. */
+/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then
+   come what is compacted and, from `recent` on, what is recent, and from `end` on all stays. */
 typedef struct phi__sctx_cuts {
     uint64_t first, first_end, recent, end;
 } phi__sctx_cuts;
@@ -57036,10 +57345,11 @@ PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
 /* recorder.c - a state machine from events to sessions.
 
-   An event is first written as JSON, which is what the record keeps of it, and then read back: so that events of living
-   agents, of files and of others are one thing here, and nothing points into a runtime.
-   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with it in
-   recorder_links.c. */
+   An event is first written as JSON, which is what the record keeps of it, and then read back: so
+   that events of living agents, of files and of others are one thing here, and nothing points into
+   a runtime.
+   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with
+   it in recorder_links.c. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -57380,7 +57690,8 @@ static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_eve
     }
 }
 
-/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while the call was out. */
+/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while
+   the call was out. */
 static bool phi__rec_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }
@@ -57612,7 +57923,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
 
 /* ---- src/record/recorder_known.c ---- */
 
-/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or are pending, by id. */
+/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or
+   are pending, by id. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -57688,7 +58000,8 @@ PHI__FN void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
 
 /* ---- src/record/recorder_links.c ---- */
 
-/* recorder_links.c - what loops of several sessions have to do with each other: children that tools ran, and their parents. */
+/* recorder_links.c - what loops of several sessions have to do with each other: children that tools
+   ran, and their parents. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -58005,8 +58318,8 @@ static const phi_loop_record *phi__session_up(const phi_session *session,
     return phi_session_get_loop(session, loop->parent_loop_id);
 }
 
-/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then is it looked for
-   where. */
+/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then
+   is it looked for where. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;
@@ -58044,9 +58357,10 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
 
 /* session_blocks.c - a thread's compactions as the blocks that the original would have.
 
-   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has touched gets a block that
-   says what is shown of it, whatever else has changed it. Messages of the log are put beside the loops they are of, in
-   the order of the log; each item of the view then belongs to one of those loops. */
+   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has
+   touched gets a block that says what is shown of it, whatever else has changed it. Messages of the
+   log are put beside the loops they are of, in the order of the log; each item of the view then
+   belongs to one of those loops. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -58246,8 +58560,8 @@ static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
     return end;
 }
 
-/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last one, where nothing of it is
-   shown besides them. SIZE_MAX: none. */
+/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last
+   one, where nothing of it is shown besides them. SIZE_MAX: none. */
 static size_t phi__sblk_owner(const phi__sblk *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__sblk_at(s, item->from), last = first;
@@ -58336,7 +58650,8 @@ static size_t phi__sblk_lead(const phi__sblk *s, size_t at, size_t *end) {
     return turns;
 }
 
-/* The turns behind the last one of which a compaction took something, and the messages before them. */
+/* The turns behind the last one of which a compaction took something, and the messages before
+   them. */
 static size_t phi__sblk_tail(const phi__sblk *s, const phi_loop_record *record,
                              const phi__sblk_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, at, next, i;
@@ -58394,7 +58709,8 @@ static phi_status phi__sblk_current(phi__sblk *s, size_t at, phi_compaction_bloc
     return phi__sblk_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* Whether a block can say what is shown: the log and the record have the same messages, and the lane has them all. */
+/* Whether a block can say what is shown: the log and the record have the same messages, and the
+   lane has them all. */
 static bool phi__sblk_fits(const phi__sblk *s, size_t at) {
     const phi__sblk_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&
@@ -58479,10 +58795,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 
 /* ---- src/record/session_context.c ---- */
 
-/* session_context.c - compaction blocks of the original's sessions: read into a list of messages, and made.
+/* session_context.c - compaction blocks of the original's sessions: read into a list of messages,
+   and made.
 
-   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop left puts its messages into
-   a list, which is counted first and filled then. */
+   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
+   left puts its messages into a list, which is counted first and filled then. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -58684,7 +59001,8 @@ PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
 
 /* ---- blocks, made ---- */
 
-/* A summary is planned for the messages as if they were an earlier run, with one more message as the current one. */
+/* A summary is planned for the messages as if they were an earlier run, with one more message as
+   the current one. */
 static phi_status phi__sctx_sum_up(const phi__sctx_way *way, const phi_message *messages,
                                    size_t count, phi_arena *scratch, phi_rewrite *plan) {
     phi_compaction_config config = way->config;
@@ -58748,7 +59066,8 @@ static phi_status phi__sctx_recent(const phi__sctx_way *way, phi__session_box *b
     return phi__session_keep_messages(box, list, count, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Turns without an id part calls from results: a section that begins with a result begins with its call. */
+/* Turns without an id part calls from results: a section that begins with a result begins with its
+   call. */
 static size_t phi__sctx_whole(const phi_loop_record *loop, size_t from, size_t turn) {
     size_t at = phi__sctx_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&
@@ -59034,12 +59353,14 @@ PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part par
 
 /* ---- src/record/session_import.c ---- */
 
-/* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
+/* session_import.c - a session of the original in a thread: its messages as they were, and its
+   blocks as a rewrite.
 
-   The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
-   entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
-   for, one span over all of it does. Loops that no message names, since they left none or are not
-   on the way, come before them as a beginning and an end, so that their ids are not given again. */
+   The messages of the whole way are appended, those beyond the scope too; then each section becomes
+   a span over the entries of its turns. Where spans cannot say it, since a section parts a call
+   from its result, or has nothing to stand for, one span over all of it does. Loops that no message
+   names, since they left none or are not on the way, come before them as a beginning and an end, so
+   that their ids are not given again. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -59337,7 +59658,8 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 
 /* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
 
-   The text is made in one line and then indented: events and messages come as text from elsewhere. */
+   The text is made in one line and then indented: events and messages come as text from
+   elsewhere. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -59776,7 +60098,8 @@ static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t
     return true;
 }
 
-/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in input_cap. */
+/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in
+   input_cap. */
 typedef struct phi__sl_caps {
     size_t input, results;
     phi__loop_box *of;
@@ -59822,8 +60145,8 @@ static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl
                              const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
-    if (entry->usage != NULL && !to->has_ended)
-        phi_usage_add(&to->usage, entry->usage); /* until its end tells of all */
+    /* until its end tells of all */
+    if (entry->usage != NULL && !to->has_ended) phi_usage_add(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);
@@ -59911,9 +60234,10 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
 /* session_read.c - sessions from the interchange format, ours and others', of every age.
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent. A session without an id, a loop
-   without one, and a message that is none are refused: what they belong to would be lost in silence.
-   The tree that is read stays in the session's arena, and what comes of it points into it. */
+   Lenient where a reader can be: what is missing or of a wrong type counts as absent. A session
+   without an id, a loop without one, and a message that is none are refused: what they belong to
+   would be lost in silence. The tree that is read stays in the session's arena, and what comes of
+   it points into it. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -60671,7 +60995,8 @@ PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
 
 /* ---- src/record/tape_match.c ---- */
 
-/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said how. */
+/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said
+   how. */
 
 #ifndef PHI_NO_TAPE
 
@@ -60813,11 +61138,13 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
 
 /* ---- src/record/tape_play.c ---- */
 
-/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is compared with it.
+/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is
+   compared with it.
 
-   The lines of a step are what was let in, in order, and then what the run did with it: its requests, and results that
-   were given at once. Those are looked up within the step, whatever their order, since with another budget runs that go
-   on beside each other take other turns. All of a step's lines must have been used when the next one lets in. */
+   The lines of a step are what was let in, in order, and then what the run did with it: its
+   requests, and results that were given at once. Those are looked up within the step, whatever
+   their order, since with another budget runs that go on beside each other take other turns. All of
+   a step's lines must have been used when the next one lets in. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61076,7 +61403,8 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
         phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
 }
 
-/* Passes what the run has done, all of it, and looks that the host did not make; at the end: false. */
+/* Passes what the run has done, all of it, and looks that the host did not make; at the end:
+   false. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->at < tape->count; tape->at++) {
         phi__tape_line *line = &tape->index[tape->at];
@@ -61096,7 +61424,8 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* Whether anything is there that no host will bring on: an answer, or a result that the tape should have. */
+/* Whether anything is there that no host will bring on: an answer, or a result that the tape should
+   have. */
 static bool phi__play_waits(const phi__tape *tape) {
     uint32_t i;
     size_t n;
@@ -61148,8 +61477,9 @@ static void phi__play_ends(phi__tape *tape) {
         phi_str_of("the run goes on"));
 }
 
-/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
-   something happen in it, or a model in the process that is asked in every step, when that is so. */
+/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it
+   is the host who makes something happen in it, or a model in the process that is asked in every
+   step, when that is so. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
@@ -61162,7 +61492,8 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it are yet to come. */
+/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
+   are yet to come. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->at;
     while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
@@ -61299,7 +61630,8 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Of a tool that is run again it is held until the tape comes to it; else what is recorded counts. */
+/* Of a tool that is run again it is held until the tape comes to it; else what is recorded
+   counts. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
     phi__tape *tape = phi__play_of(base);
@@ -61404,7 +61736,8 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
 
 /* ---- src/record/tape_read.c ---- */
 
-/* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn comes. */
+/* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn
+   comes. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61521,8 +61854,8 @@ static phi_status phi__tape_add(phi__tape *tape, phi_str text, phi_parse_error *
     memset(&line, 0, sizeof line);
     line.text = text;
     root = phi__tape_tree(tape, &line);
-    if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text))
-        return PHI_NO_MEMORY; /* what has its check value is JSON that we wrote, but for forgery */
+    /* what has its check value is JSON that we wrote, but for forgery */
+    if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text)) return PHI_NO_MEMORY;
     line.kind = phi__tape_kind_of(phi_json_str(phi_json_get(root, "k"), ""));
     if (line.kind == PHI__TAPE_NONE) return phi__tape_wrong(tape, error, "k: no such kind of line");
     if ((line.kind == PHI__TAPE_HEAD) != (tape->count == 0))
@@ -61567,10 +61900,11 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
 
 /* ---- src/record/tape_record.c ---- */
 
-/* tape_record.c - recording: everything from outside passes through here, and is written as it is let in.
+/* tape_record.c - recording: everything from outside passes through here, and is written as it is
+   let in.
 
-   What a transport says while nothing is let in is held back until the next step that lets in: a head and an end are kept,
-   bytes are refused as if the buffer were full. */
+   What a transport says while nothing is let in is held back until the next step that lets in: a
+   head and an end are kept, bytes are refused as if the buffer were full. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61702,8 +62036,8 @@ static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_end_line(tape);
 }
 
-/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A step in which there
-   was no room has let nothing in. */
+/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A
+   step in which there was no room has let nothing in. */
 static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     size_t tail;
@@ -61770,7 +62104,8 @@ static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status stat
     return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
 }
 
-/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay in place. */
+/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay
+   in place. */
 static void phi__record_flush(phi__tape *tape) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
@@ -62090,10 +62425,11 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
 
 /* ---- src/record/tape_secret.c ---- */
 
-/* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text appears.
+/* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text
+   appears.
 
-   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers that repeat it, and in
-   results of tools (io/secret_in.h). */
+   Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
+   that repeat it, and in results of tools (io/secret_in.h). */
 
 #ifndef PHI_NO_TAPE
 

@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x297375b8
+#if PHI__PUB_BASE != 0xb13d77d8
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x297375b8
+#define PHI__PUB_BASE 0xb13d77d8
 
 /* ---- src/base/base.h ---- */
 
@@ -230,8 +230,8 @@ typedef struct phi_arena_mark {
     char *at;
 } phi_arena_mark;
 
-/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init makes one.
-   first_block_bytes: default 2048. */
+/* Takes no memory yet. `memory` is borrowed until phi_arena_free; it is not NULL: phi_memory_init
+   makes one. first_block_bytes: default 2048. */
 PHI_API void phi_arena_init(phi_arena *arena, phi_memory *memory, size_t first_block_bytes);
 
 /* Memory aligned for any type, not zeroed; NULL when the budget or the allocator says no, which
@@ -518,21 +518,22 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3c626009
+#if PHI__IMP_BASE != 0x89718584
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3c626009
+#define PHI__IMP_BASE 0x89718584
 
 /* ---- src/base/profile_in.h ---- */
 
 /* profile_in.h - which parts a program leaves out.
 
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of them back in; where
-   PHI_NO_X is defined too, X is out. No public struct changes by any of them: what is left out is refused with
-   PHI_UNSUPPORTED and words that name its macro. A new part adds its three lines here; the rest of the source asks for
-   PHI_NO_X alone. What the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL
-   changes nothing about these. */
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
+   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
+   what is left out is refused with PHI_UNSUPPORTED and words that name its macro. A new part adds
+   its three lines here; the rest of the source asks for PHI_NO_X alone. What the system lacks
+   (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL changes
+   nothing about these. */
 #ifndef PHI_BASE_PROFILE_IN_H
 #define PHI_BASE_PROFILE_IN_H
 
@@ -715,8 +716,8 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
 /* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
-   before and not needed since are freed. For work that begins anew and is about as large as before: a
-   turn after a turn. */
+   before and not needed since are freed. For work that begins anew and is about as large as before:
+   a turn after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */
@@ -805,8 +806,8 @@ PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 
 enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
-/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there is
-   one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
+/* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
+   is one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
 /* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
@@ -834,10 +835,12 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
 /* list_in.h - lists whose links are inside of what they hold.
 
        phi__list_push(&list, &thing->link);
-       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing, link));
+       for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
+       link));
 
-   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same wherever it stands.
-   Whoever walks a list and takes links out reads `next` before. A list must not be copied while it is in use. */
+   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same
+   wherever it stands. Whoever walks a list and takes links out reads `next` before. A list must not
+   be copied while it is in use. */
 #ifndef PHI_BASE_LIST_IN_H
 #define PHI_BASE_LIST_IN_H
 
@@ -883,8 +886,9 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
 
-   The table holds pointers and their hashes; keys, and what two of them have in common, are the user's affair. The hash
-   must be good in its low bits. Room is made first (phi__map_room), so that adding cannot fail.
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the
+   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
+   adding cannot fail.
    Ownership: the table alone; not what it points to. */
 #ifndef PHI_BASE_MAP_IN_H
 #define PHI_BASE_MAP_IN_H
@@ -918,7 +922,8 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
 
 /* ---- src/base/sha256_in.h ---- */
 
-/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC 2104).
+/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+   2104).
 
        phi__sha256_begin(&sha);
        phi__sha256_add(&sha, bytes, len);   // any number of times
@@ -958,9 +963,9 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
    state is a compare-and-swap, so of two who want the same change one loses, exactly.
    Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
    answered until then.
-   A word can be changed and its slot marked, so that the pumping thread finds what other threads have
-   said without looking at all slots, and without room that could be full: a bit a slot, and a count
-   of all marks that were ever set.
+   A word can be changed and its slot marked, so that the pumping thread finds what other threads
+   have said without looking at all slots, and without room that could be full: a bit a slot, and a
+   count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
 #ifndef PHI_BASE_SLOTS_IN_H
@@ -1016,8 +1021,8 @@ PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t g
 /* The state of a handle's slot, 0 when stale. */
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale, and
-   nothing was changed. */
+/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale,
+   and nothing was changed. */
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
@@ -1026,8 +1031,9 @@ PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
-/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes; none is
-   passed over for ever. A slot may have been released, and taken again, since it was marked. */
+/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
+   none is passed over for ever. A slot may have been released, and taken again, since it was
+   marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
 #endif
@@ -1065,9 +1071,10 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 #define PHI_BASE_WORDS_IN_H
 
 
-/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and tab. CR LF becomes
-   LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that changes the direction of what follows,
-   and any byte that is no UTF-8 becomes '?'. Returns the length, which is not greater. */
+/* Makes bytes fit for a terminal, in place: valid UTF-8 without control characters but newline and
+   tab. CR LF becomes LF; any other control character (U+0000 to U+001F, U+007F to U+009F), any that
+   changes the direction of what follows, and any byte that is no UTF-8 becomes '?'. Returns the
+   length, which is not greater. */
 PHI__FN size_t phi__words_clean(char *at, size_t len);
 /* The same for one line: newline and tab become '?', too. */
 PHI__FN size_t phi__words_clean_line(char *at, size_t len);
@@ -1149,8 +1156,8 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
-/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when a
-   little more is wanted. */
+/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when
+   a little more is wanted. */
 static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     size_t step = 512;
     if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;
@@ -1609,10 +1616,11 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 
 /* ---- src/base/crc32.c ---- */
 
-/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen lookups, of which
-   half do not wait for the bytes before, out of a table of a KiB. */
+/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
+   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 
-/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes later. */
+/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes
+   later. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
      0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,
@@ -1833,7 +1841,8 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
 
 /* ---- src/base/map.c ---- */
 
-/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search soon ends. */
+/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search
+   soon ends. */
 
 enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
 
@@ -1881,7 +1890,8 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* What stands behind the gap moves up into it, unless that is before the place its hash gives it. */
+/* What stands behind the gap moves up into it, unless that is before the place its hash gives
+   it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;
@@ -2295,7 +2305,8 @@ static size_t phi__words_sequence(const char *at, size_t left) {
     return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
 }
 
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
+   A6..). */
 static bool phi__words_bad(const char *at, size_t n) {
     unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
     unsigned char c = n > 2 ? (unsigned char)at[2] : 0;
@@ -2335,11 +2346,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x31ba1733
+#if PHI__IMP_TEXT != 0xaf537713
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x31ba1733
+#define PHI__IMP_TEXT 0xaf537713
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2412,7 +2423,8 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* What phi_json_get finds for each of the names, in one pass: quick where members come in about their order. */
+/* What phi_json_get finds for each of the names, in one pass: quick where members come in about
+   their order. */
 PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
                             const phi_json **found);
 
@@ -2545,8 +2557,8 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        if (quote != 0 &&
-            (escape & (quote - 1) & ~quote) == 0) /* no escape below the first quote */
+        /* no escape below the first quote */
+        if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
     }
@@ -2651,19 +2663,20 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
        if (got < 0) ...                     // said from now on: nothing more is found
        phi__json_fields_free(&fields);
 
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found once, in
-   the text's order; those of a whole text are the leaves of its tree, also where a key is there twice,
-   however the text was cut. A number is whole when a byte behind it says so: one that is all of the text
-   is never found. What is checked is all of JSON's grammar, up to where the text ends.
-   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size, from
-   `memory`. The text is only looked at, and may move between two calls. */
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found
+   once, in the text's order; those of a whole text are the leaves of its tree, also where a key is
+   there twice, however the text was cut. A number is whole when a byte behind it says so: one that
+   is all of the text is never found. What is checked is all of JSON's grammar, up to where the text
+   ends.
+   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size,
+   from `memory`. The text is only looked at, and may move between two calls. */
 #ifndef PHI_TEXT_JSON_FIELDS_IN_H
 #define PHI_TEXT_JSON_FIELDS_IN_H
 
 
 enum {
-    PHI__JSON_FIELDS_DEPTH =
-        64, /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_DEPTH = 64,
     PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
     PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
 };
@@ -2688,8 +2701,9 @@ typedef struct phi__json_fields {
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
 
-/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next call,
-   and *value its text (a string with its quotes, as it stands there). 0: the text must grow first.
+/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
+   call, and *value its text (a string with its quotes, as it stands there). 0: the text must grow
+   first.
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 
@@ -2697,7 +2711,8 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 /* ---- src/text/records_in.h ---- */
 
-/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says which.
+/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
+   which.
 
        static const phi__field fields[] = {
            PHI__FIELD(struct game, name, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -2706,8 +2721,9 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
        phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
        good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
 
-   Members stand in the table's order. What a table cannot say (lists, numbers that depend on others, words of their own)
-   is written in code, between two tables or with the functions for one member. Keys are literals. */
+   Members stand in the table's order. What a table cannot say (lists, numbers that depend on
+   others, words of their own) is written in code, between two tables or with the functions for one
+   member. Keys are literals. */
 #ifndef PHI_TEXT_RECORDS_IN_H
 #define PHI_TEXT_RECORDS_IN_H
 
@@ -2715,7 +2731,8 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. What is read and too large for it becomes its largest. */
+    /* Any integer or enum that is not negative. What is read and too large for it becomes its
+       largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
     /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
@@ -2744,8 +2761,8 @@ typedef struct phi__field {
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
-/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings are borrowed from the
-   tree, or copied where there is an arena. False: no memory for one. */
+/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings
+   are borrowed from the tree, or copied where there is an arena. False: no memory for one. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
@@ -2760,7 +2777,8 @@ PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
-/* One member of a tree; missing or of another type: zero, "", false. A number that is too large: the largest. */
+/* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
+   the largest. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);
@@ -2781,10 +2799,10 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
-   bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server wrote
-   without `data:`. It ends the event before it. It goes on to the next data or event line, or to
-   the end of the stream, and is an event of its own.
+   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
+   a bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server
+   wrote without `data:`. It ends the event before it. It goes on to the next data or event line, or
+   to the end of the stream, and is an event of its own.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
@@ -3638,8 +3656,8 @@ static phi__json_field_got phi__json_field_between(phi__json_fields *f, char c, 
         f->state = PHI__JSON_FIELD_VALUE;
         return PHI__JSON_FIELD_MORE;
     case PHI__JSON_FIELD_KEY: break;
-    default:
-        return phi__json_field_fail(f, PHI_PARSE); /* the text is whole, and something follows */
+    /* the text is whole, and something follows */
+    default: return phi__json_field_fail(f, PHI_PARSE);
     }
     if (c != '"') return phi__json_field_fail(f, PHI_PARSE);
     f->token = f->at++;
@@ -3755,7 +3773,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte mostly tells. */
+/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
+   mostly tells. */
 static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
                                        size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -6567,8 +6586,8 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
 /* Takes what was fed into the line that goes on in the next piece. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
-    if (phi__add(sse->line.len, left) >
-        phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+    /* the field's name, at least */
+    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
         return phi__sse_fail(sse, PHI_TOO_BIG);
     phi__buf_add(&sse->line, sse->at, left);
     sse->at = sse->end;

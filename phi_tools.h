@@ -23,7 +23,8 @@
 #endif
 #ifdef PHI__LATE
 #undef PHI__LATE
-#error "phi: a system header was included before PHI_IMPLEMENTATION and phi_tools.h: put these two lines first, or alone into a file, or compile with -D_GNU_SOURCE"
+#error "phi: a system header was included before PHI_IMPLEMENTATION and phi_tools.h: put these" \
+    "two lines first, or alone into a file, or compile with -D_GNU_SOURCE"
 #else
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
@@ -38,43 +39,43 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x297375b8
+#if PHI__PUB_BASE != 0xb13d77d8
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x984807f4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xd6d00e3f
+#if PHI__PUB_IO != 0x35d6dd37
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x14dc01ac
+#if PHI__PUB_MODEL != 0xb0383e3d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xc4657067
+#if PHI__PUB_WIRE != 0x4945252e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CODECS != 0x63cdc0f0
+#if PHI__PUB_CODECS != 0x48a2dd2f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x638f024a
+#if PHI__PUB_LOG != 0xaf0e1ba3
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x2355838f
+#if PHI__PUB_HISTORY != 0xdfb95d81
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x0259101a
+#if PHI__PUB_PERSIST != 0x3014e5d6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x0745d9b9
+#if PHI__PUB_LOOP != 0x6b98f054
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x0a0893f2
+#if PHI__PUB_FEATURES != 0x634a2348
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xddfed6a7
+#if PHI__PUB_AGENT != 0x23459456
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x87a07f29
+#if PHI__PUB_RECORD != 0x19c1b37a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -92,23 +93,25 @@
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0xf1a4366b
+#if PHI__PUB_TOOLS != 0x95b49ba8
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0xf1a4366b
+#define PHI__PUB_TOOLS 0x95b49ba8
 
 /* ---- src/tools/context_tools.h ---- */
 
-/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo, revert_to_state.
+/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo,
+   revert_to_state.
 
        phi_tool tools[2];
        phi_tools_prun(tools);
        desc.tools = tools;   // desc: a phi_agent_desc
        desc.tool_count = 2;
 
-   They are not among the built-in tools of phi_tools_init: an agent has them when it is given them. All they do is
-   phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves any number of agents. */
+   They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
+   All they do is phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves
+   any number of agents. */
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 
@@ -117,10 +120,12 @@
 extern "C" {
 #endif
 
-/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is NULL. */
+/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
+   NULL. */
 PHI_API phi_status phi_tools_prun(phi_tool *out);
 
-/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each tool result.
+/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each
+   tool result.
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
 
@@ -143,13 +148,14 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
    with ".." and all links, before it is compared. Another process that changes links at that very
    moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may
-   wait for a person), or run the host in a container. deny_patterns are no boundary: they stop mistakes,
-   not intent, for a shell can say a thing in endless ways.
+   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
+   may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
+   mistakes, not intent, for a shell can say a thing in endless ways.
 
    All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so that
-   two edits of a turn cannot lose each other; a file is replaced whole, never left half written.
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
+   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
+   written.
    Threads: the pumping thread. */
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H
@@ -163,16 +169,16 @@ enum { PHI_TOOL_COUNT = 6 };
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
-    const char *workspace; /* where relative paths start and commands run (default: the working
-                              directory, and then files are not confined to it) */
-    const char *const *allowed_paths; /* NULL-ended; directories or files that may be used besides
-                                         the workspace; relative ones start there. With neither,
-                                         every path may be used (default: none) */
+    /* where relative paths start and commands run (default: the working directory, and then files
+       are not confined to it) */
+    const char *workspace;
+    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
+       there. With neither, every path may be used (default: none) */
+    const char *const *allowed_paths;
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    const char *const
-        *deny_patterns; /* NULL-ended; a command that contains one, also with quotes or more
-                                         blanks, is refused; no boundary: see above; an empty list denies
-                                         nothing (default: phi_tools_deny_patterns) */
+    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
+       boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
+    const char *const *deny_patterns;
     /* Asked before a command runs; false: it does not (default: not asked). A dialog that
        takes longer than a frame wants a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
@@ -224,16 +230,17 @@ typedef struct phi_tool_registry phi_tool_registry;
 /* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
 PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
 
-/* One with the built-in tools in it, which live in the registry: it must outlive the agents that use
-   them. desc as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
-   (tools/context_tools.h), but only by name: they are not counted, nor found by phi_tool_registry_at. */
+/* One with the built-in tools in it, which live in the registry: it must outlive the agents that
+   use them. desc as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+   (tools/context_tools.h), but only by name: they are not counted, nor found by
+   phi_tool_registry_at. */
 PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
                                                            const phi_tools_desc *desc);
 PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
 
-/* Adds a tool, or replaces the one of that name. The struct is copied; what it points to is borrowed
-   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
-   no start. */
+/* Adds a tool, or replaces the one of that name. The struct is copied; what it points to is
+   borrowed until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no
+   name, or no start. */
 PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool);
 
 PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name);
@@ -273,19 +280,19 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0xef03bc52
+#if PHI__IMP_TOOLS != 0x7a7dc6e5
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0xef03bc52
+#define PHI__IMP_TOOLS 0x7a7dc6e5
 
 /* ---- src/tools/deny_in.h ---- */
 
 /* deny_in.h - whether a shell command contains a pattern, however its words are spelled.
 
-   A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with the flags of each rm
-   as "-rf". It is no parser of shell words: variables, substitutions, and scripts that a command writes and runs are
-   not seen. */
+   A command is compared as it is; with quotes and backslashes taken out and blanks as one; and with
+   the flags of each rm as "-rf". It is no parser of shell words: variables, substitutions, and
+   scripts that a command writes and runs are not seen. */
 #ifndef PHI_TOOLS_DENY_IN_H
 #define PHI_TOOLS_DENY_IN_H
 
@@ -298,8 +305,8 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
 
 /* ---- src/tools/finder_in.h ---- */
 
-/* finder_in.h - looking for a text in a longer one, a slice at a time, in linear time whatever the two
-   are (Knuth, Morris, Pratt). */
+/* finder_in.h - looking for a text in a longer one, a slice at a time, in linear time whatever the
+   two are (Knuth, Morris, Pratt). */
 #ifndef PHI_TOOLS_FINDER_IN_H
 #define PHI_TOOLS_FINDER_IN_H
 
@@ -342,9 +349,9 @@ PHI__FN bool phi__glob_match(const char *pattern, phi_str path);
 /* job_in.h - what the built-in tools share: a call under way, its arguments, its result.
 
    A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
-   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the call
-   is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by their
-   `go`; the others are driven by the io. */
+   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the
+   call is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by
+   their `go`; the others are driven by the io. */
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
@@ -380,7 +387,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call); /* a phi_tool's step */
 PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's cancel */
 
-/* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or NULL. */
+/* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or
+   NULL. */
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
@@ -394,10 +402,11 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
-/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in the job's arena. Then
-   `placed`. */
+/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
+   the job's arena. Then `placed`. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
-/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job has failed. */
+/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job
+   has failed. */
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
 PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif
@@ -643,7 +652,8 @@ PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str argumen
 
 /* ---- src/tools/context_tools.c ---- */
 
-/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes handed on. */
+/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes
+   handed on. */
 
 
 #include <stdio.h>
@@ -836,7 +846,8 @@ static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
     }
 }
 
-/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is both. */
+/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is
+   both. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
@@ -917,8 +928,8 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
 
 /* ---- src/tools/edit_file.c ---- */
 
-/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure that
-   it is there once, write the file anew; each in slices.
+/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure
+   that it is there once, write the file anew; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
@@ -1522,7 +1533,8 @@ static bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
-/* Begins with the next root that the place may lie in: the workspace, then the allowed paths. False: there is none. */
+/* Begins with the next root that the place may lie in: the workspace, then the allowed paths.
+   False: there is none. */
 static bool phi__job_next_root(phi__job *job) {
     const phi_tools_desc *desc = &job->set->desc;
     for (;;) {
@@ -1604,8 +1616,8 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
 
 /* list_files.c - the tool that lists files: a walk, some entries a step.
 
-   The first names in order are kept in a heap whose top is the last of them, while all are counted: so memory is that of
-   what is shown, and time is linear in the entries. */
+   The first names in order are kept in a heap whose top is the last of them, while all are counted:
+   so memory is that of what is shown, and time is linear in the entries. */
 
 #ifndef PHI_NO_FILES
 
@@ -2315,8 +2327,8 @@ static bool phi__search_line(phi__search *search) {
     return true;
 }
 
-/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one line, they do not
-   begin another. How many bytes it takes. */
+/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one
+   line, they do not begin another. How many bytes it takes. */
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Lengths: a function over 120 lines fails, over 60 is counted; a file of src/ over 900 lines fails.
+"""Lengths: a function over 120 lines fails, over 60 is counted; a file of src/ over 900 lines fails, and
+so does a line of it over 100 columns, comments too. In a public header a declaration stands on one line
+where its own text fits, and a comment behind it ends there.
 Reads the formatted style: a function starts at the left margin and ends with a brace there.
 Prints what fails and one line of figures; exit code 1 on any failure. -v lists those over 60."""
 import glob
@@ -10,6 +12,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FAIL, WARN, FILE = 120, 60, 900
+COLUMNS = 100
 EXAMPLE = {"phi.c": 600}
 EXAMPLE_LINES = 200
 NOT_A_FUNCTION = re.compile(r"^(?:typedef|struct|enum|union|extern \"C\"|static const struct|#|namespace)")
@@ -44,16 +47,39 @@ def functions(lines):
             start = None
 
 
+def layout(lines, public):
+    """(line, words) of lines that are too wide and, in a public header, of comments that stand behind
+    a declaration but should be above it: they end on a later line, or have split it."""
+    code = ""  # of the lines since the last that ended something
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS:
+            yield number, f"{len(line)} columns, at most {COLUMNS}"
+        behind = re.match(r"(\s*[^\s/#*].*?)\s*/\*", line)
+        if public and behind:
+            whole = f"{code} {behind.group(1).strip()}" if code else behind.group(1)
+            if "*/" not in line:
+                yield number, "a comment of several lines belongs above what it explains"
+            elif code and len(whole) <= COLUMNS and line.rstrip().endswith("*/"):
+                yield number, "the comment has split a declaration that fits a line: put it above"
+        ended = not line.strip() or line.strip()[0] in "#/*" or line.rstrip().endswith(
+            (";", "{", "}", ",", "*/", ":")) or number == 1
+        code = "" if ended else (f"{code} {line.strip()}" if code else line.rstrip())
+
+
 def main():
     failed, over, counts = [], [], []
     for folder in ("src", "tests", "examples", "bench", "extras"):
-        for path in sorted(glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True)):
+        for path in sorted(glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True) +
+                           glob.glob(os.path.join(ROOT, folder, "*.txt"))):
             name = os.path.relpath(path, ROOT)
             with open(path, encoding="utf-8") as file:
                 lines = file.read().split("\n")[:-1]
             most = {"src": FILE, "examples": EXAMPLE.get(os.path.basename(path), EXAMPLE_LINES)}
             if len(lines) > most.get(folder, 100000):
                 failed.append(f"{name}: {len(lines)} lines, at most {most[folder]}")
+            if folder == "src":
+                public = name.endswith(".h") and not name.endswith("_in.h")
+                failed += [f"{name}:{number}: {words}" for number, words in layout(lines, public)]
             for function, first, count in functions(lines):
                 if folder == "src":
                     counts.append(count)

@@ -348,8 +348,9 @@ PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_aft
 
 /* ---- public: identity ---- */
 
-/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before anything changes; without
-   a store a session that no other agent shares is renamed, which needs no memory. */
+/* A log that is in a store is kept: a fresh lane of it begins. All that may fail comes before
+   anything changes; without a store a session that no other agent shares is renamed, which needs no
+   memory. */
 static phi_status phi__agent_renew_session(phi__agent *agent) {
     phi__sessions *sessions = &agent->rt->sessions;
     phi__session *session;

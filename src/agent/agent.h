@@ -21,27 +21,26 @@
 extern "C" {
 #endif
 
-/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or PHI_NO_MEMORY,
-   or PHI_MISUSE: the runtime is closing. */
+/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or
+   PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
-/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays are
-   owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is filled
-   into the others; phi_agent_profile gives it back. PHI_STALE. */
+/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays
+   are owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is
+   filled into the others; phi_agent_profile gives it back. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
 /* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
-   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it
-   have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also of the
-   agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point to is gone
-   too. */
+   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below
+   it have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also
+   of the agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point
+   to is gone too. */
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
-PHI_API bool
-phi_agent_running(phi_agent agent); /* from phi_prompt until AGENT_END is queued, and until
-                                                    an AFTER_LOOP hook that waits is decided */
+/* from phi_prompt until AGENT_END is queued, and until an AFTER_LOOP hook that waits is decided */
+PHI_API bool phi_agent_running(phi_agent agent);
 
 /* ---- beginning a run ---- */
 
@@ -51,30 +50,33 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
 /* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
-   PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while they ran, get an
-   error as their result first. PHI_MISUSE: there are no messages, or the last one that a model would see is the model's
-   own and calls nothing. Else as phi_prompt. */
+   PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while
+   they ran, get an error as their result first. PHI_MISUSE: there are no messages, or the last one
+   that a model would see is the model's own and calls nothing. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
-/* Compacts what the model sees now, however large it is, in a run of its own without a model call: AGENT_START with
-   PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a run: nothing would be gained.
-   Else as phi_prompt. */
+/* Compacts what the model sees now, however large it is, in a run of its own without a model call:
+   AGENT_START with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK
+   without a run: nothing would be gained. Else as phi_prompt. */
 PHI_API phi_status phi_compact(phi_agent agent);
 
-/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a question or
-   a tool's result that nobody has answered is continued with the text behind it. Else as phi_prompt. */
+/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a
+   question or a tool's result that nobody has answered is continued with the text behind it. Else
+   as phi_prompt. */
 PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
 /* ---- ending one ---- */
 
 /* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of agents
-   below it end too. A later run is not meant. A decision that is read behind an abort has no effect.
-   Any thread. PHI_OK: it is heard, however full the inbox is and without any memory. PHI_STALE. */
+   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of
+   agents below it end too. A later run is not meant. A decision that is read behind an abort has no
+   effect. Any thread. PHI_OK: it is heard, however full the inbox is and without any memory.
+   PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL: none; AGENT_END tells it, and a
-   note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL:
+   none; AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
+   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
@@ -82,69 +84,75 @@ PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const cha
    results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
-/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough. PHI_MISUSE: there
-   is neither a run nor a budget to raise. Pumping thread. */
+/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough.
+   PHI_MISUSE: there is neither a run nor a budget to raise. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
 
 /* ---- changing it ---- */
 
 /* Replaces the model from the next run on, in mid-conversation. Copied; a config_id that was given
-   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing changed. */
+   stays. PHI_BUSY while running; as phi_agent_new when the model is no good: then nothing
+   changed. */
 PHI_API phi_status phi_agent_set_model(phi_agent agent, const phi_model *model);
 
-/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while running. */
+/* Replaces all tools. As phi_agent_new when one is no good: then nothing changed. PHI_BUSY while
+   running. */
 PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, size_t count);
 
 /* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
 
-/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running; PHI_BAD_ARG:
-   phi_last_error names the field. */
+/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running;
+   PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
 
-/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running; PHI_BAD_ARG:
-   phi_last_error names the field. */
+/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running;
+   PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
 
-/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call on. */
+/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call
+   on. */
 PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
                                              uint32_t stop_after);
 
-/* Forgets the history and both queues and starts a new session id; needs no memory where no other agent has the session.
-   Queued events are purged, and what popped ones of it point to is gone. PHI_BUSY while running; PHI_NO_MEMORY: nothing
-   changed. A thread that is in a store keeps everything: a fresh lane of it begins, which needs memory. */
+/* Forgets the history and both queues and starts a new session id; needs no memory where no other
+   agent has the session. Queued events are purged, and what popped ones of it point to is gone.
+   PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread that is in a store keeps
+   everything: a fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
 
-/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the model id until
-   phi_agent_set_model, the last loop id until the next run. Empty for a stale one, or where there is
-   none. */
+/* Owned by the agent, valid until it is freed, the session and thread ids until they change, the
+   model id until phi_agent_set_model, the last loop id until the next run. Empty for a stale one,
+   or where there is none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
 PHI_API phi_str phi_agent_model_id(phi_agent agent);
 PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
-/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run has no parent. The new
-   log begins with copies of the messages that the active lane shows, durable ones durable still, or, `empty`, with
-   nothing: what a model is sent next is the same. Runs, lanes, rewrites, notes and what is not shown stay behind, and
-   phi_thread_usage begins at nothing; the agent's own usage, its budget and its queues go on.
-   The old log is freed, queued events are purged, responses are stale, and what popped events point to is gone. One
-   that is in a store is saved there and left, whole, under its id; the new one is in the same store under an id that is made
-   (phi_agent_thread_id). PHI_BUSY while running; PHI_MISUSE: an agent of phi_run, whose thread is the host's;
-   PHI_NO_MEMORY (for a moment there are both); what the store says; then nothing changed. */
+/* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
+   has no parent. The new log begins with copies of the messages that the active lane shows, durable
+   ones durable still, or, `empty`, with nothing: what a model is sent next is the same. Runs,
+   lanes, rewrites, notes and what is not shown stay behind, and phi_thread_usage begins at nothing;
+   the agent's own usage, its budget and its queues go on.
+   The old log is freed, queued events are purged, responses are stale, and what popped events point
+   to is gone. One that is in a store is saved there and left, whole, under its id; the new one is
+   in the same store under an id that is made (phi_agent_thread_id). PHI_BUSY while running;
+   PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
+   are both); what the store says; then nothing changed. */
 PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
 
-/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An agent that never
-   ran in its session is left alone. */
+/* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An
+   agent that never ran in its session is left alone. */
 PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, bool *rotated);
 
 /* ---- usage ---- */
 
 /* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
-   last. Those of attempts that failed are counted as far as the provider told them, and in those of all runs what models
-   took that wrote summaries for the agent. */
+   last. Those of attempts that failed are counted as far as the provider told them, and in those of
+   all runs what models took that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
@@ -152,77 +160,88 @@ PHI_API double phi_agent_run_cost(phi_agent agent);
 
 /* ---- the history ---- */
 
-/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid until it is freed
-   (of a phi_run: the thread that it goes over); NULL for a stale one. phi_agent_use_thread and
-   phi_new_session begin another log in it, and so do phi_agent_reset, phi_replace_messages, phi_clear_messages and
-   phi_restore_messages; but one that is in a store keeps what it has then, and a fresh lane begins. */
+/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid
+   until it is freed (of a phi_run: the thread that it goes over); NULL for a stale one.
+   phi_agent_use_thread and phi_new_session begin another log in it, and so do phi_agent_reset,
+   phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store
+   keeps what it has then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
-/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where the store has none
-   of that id, new; NULL: new, its id made. The session is that of the thread's last run, else a new one; what is
-   queued by phi_steer and phi_follow_up stays with the agent; queued events are purged, and what popped ones point to
-   is gone. PHI_BUSY while running, or another has the thread; PHI_MISUSE: no store; what the store says; then nothing
-   changed. */
+/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where
+   the store has none of that id, new; NULL: new, its id made. The session is that of the thread's
+   last run, else a new one; what is queued by phi_steer and phi_follow_up stays with the agent;
+   queued events are purged, and what popped ones point to is gone. PHI_BUSY while running, or
+   another has the thread; PHI_MISUSE: no store; what the store says; then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what it was for the last
-   model call, before the hooks: zero where that had none, or for a stale agent. While a run of phi_ask_with goes on that has a
-   policy of its own, by that one. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what
+   it was for the last model call, before the hooks: zero where that had none, or for a stale agent.
+   While a run of phi_ask_with goes on that has a policy of its own, by that one. PHI_STALE,
+   PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
-/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last entry. One waits at a
-   time: a newer one takes its place. What became of it is told by PHI_EV_REWRITE, in any case that there is memory for;
-   of a duplicate its words say that nothing was done, and spans of entries that the agent forgot meanwhile are refused.
-   So can lanes be switched while a run goes on (switch_to): events of the run tell of its own lane then, phi_message_at
-   of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on, could never be; PHI_BUSY: the agent
-   is of a phi_run that is over, and another goes over its thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
+/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last
+   entry. One waits at a time: a newer one takes its place. What became of it is told by
+   PHI_EV_REWRITE, in any case that there is memory for; of a duplicate its words say that nothing
+   was done, and spans of entries that the agent forgot meanwhile are refused. So can lanes be
+   switched while a run goes on (switch_to): events of the run tell of its own lane then,
+   phi_message_at of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on,
+   could never be; PHI_BUSY: the agent is of a phi_run that is over, and another goes over its
+   thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 /* Whether one waits for the end of the run. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
-/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY.
-   The one that waits has an op_id in any case, and a note of the log holds it (PHI_NOTE_DEFERRED). Where the process ends
-   before the run does, the next agent that opens the thread out of its store does it. */
+/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY. The one that waits has an op_id in any case, and a note of the log holds it
+   (PHI_NOTE_DEFERRED). Where the process ends before the run does, the next agent that opens the
+   thread out of its store does it. */
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
-/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL: whichever it is.
-   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL:
+   whichever it is.
+   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
+   nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 
-/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end: those of the
-   active lane (log/thread.h), its parents' up to the fork too, as they came: what a rewrite has replaced is among
-   them, what it has made is not. An agent that has forgotten (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset, or its messages or its thread are
-   replaced, or it forgets; of a thread in a store, what is not shown any more until the next phi_step (persist/store.h), and NULL where
-   it cannot be read back: phi_last_error. */
+/* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
+   those of the active lane (log/thread.h), its parents' up to the fork too, as they came: what a
+   rewrite has replaced is among them, what it has made is not. An agent that has forgotten
+   (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset,
+   or its messages or its thread are replaced, or it forgets; of a thread in a store, what is not
+   shown any more until the next phi_step (persist/store.h), and NULL where it cannot be read back:
+   phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
-/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing changed.
-   Messages are copied; all kinds are taken, extensions too. Replacing and clearing also purge queued
-   events, and what popped ones point to is gone; usage stays. Of an agent with a memory limit whose thread is in a store they
-   write what the store lacks, so that it leaves memory at once. */
+/* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing
+   changed. Messages are copied; all kinds are taken, extensions too. Replacing and clearing also
+   purge queued events, and what popped ones point to is gone; usage stays. Of an agent with a
+   memory limit whose thread is in a store they write what the store lacks, so that it leaves memory
+   at once. */
 PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far as it has come;
-   what the store says, where it is to be read back. And back, as phi_replace_messages: *error says why it was not read, and then nothing changed. */
+/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far
+   as it has come; what the store says, where it is to be read back. And back, as
+   phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
 /* ---- events as JSON ---- */
 
-/* An event as the interchange JSON of session files and logs, in the arena: {"type":"TurnStart",...}.
-   Deltas become MessageUpdate with the answer as far as it had come. Types that are ours alone: Error,
-   Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite, ContextWarning, ThreadUpdated,
-   Forgotten, SummaryNeeded, ToolHeartbeat.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store says, from which the
-   messages of a run are read that have left memory. */
+/* An event as the interchange JSON of session files and logs, in the arena:
+   {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
+   Types that are ours alone: Error, Retract, Retry, InputDropped, Decision, Paused, Warning,
+   Rewrite, ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat.
+   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store
+   says, from which the messages of a run are read that have left memory. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
-/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is as it was
-   written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why. PHI_UNSUPPORTED: a type
-   that is not known, *error says which. PHI_NO_MEMORY. */
+/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is
+   as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
+   PHI_UNSUPPORTED: a type that is not known, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 

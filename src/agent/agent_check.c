@@ -18,8 +18,9 @@ static bool phi__agent_url_fits(phi_str url) {
     for (i = 0; i < url.len; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 0x7f) return false;
     while (end < url.len && strchr("/?#", url.at[end]) == NULL) end++;
+    /* a user and a password end there */
     for (i = host; i < end; i++)
-        if (url.at[i] == '@') host = i + 1; /* a user and a password end there */
+        if (url.at[i] == '@') host = i + 1;
     return host < end && url.at[host] != ':';
 }
 
@@ -291,7 +292,8 @@ static bool phi__agent_enums_fit(const phi_agent_desc *desc) {
            (unsigned)desc->at_memory_limit <= (unsigned)PHI_AT_MEMORY_LIMIT_STOP;
 }
 
-/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be one. */
+/* They are in logs and in files, where two that differ in bytes which are not UTF-8 would be
+   one. */
 static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *desc) {
     static const char *const names[] = {"agent_id", "session_id", "config_id"};
     const char *ids[PHI__COUNT(names)];

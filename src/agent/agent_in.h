@@ -38,8 +38,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for a model and a segment,
-   which are in agent->model_arena. */
+/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for
+   a model and a segment, which are in agent->model_arena. */
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
@@ -58,8 +58,8 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
 /* With the defaults for what is zero. */
 PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
-/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and loop ids go on
-   behind those it has. Words begin with what was called. */
+/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and
+   loop ids go on behind those it has. Words begin with what was called. */
 PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 enum { PHI__KEPT_WORDS = 240 };
@@ -67,39 +67,43 @@ enum { PHI__KEPT_WORDS = 240 };
 PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
                                    phi_status status, const char *words);
 
-/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be filled: needs no
-   memory. Then either the old one is back, or it is gone, unlocked in its store, with all that hung on it. before NULL: the
-   log stays, only what hung on it goes. copied: the new one begins with copies of what the old one showed. False: the
-   host has freed the agent meanwhile. */
+/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be
+   filled: needs no memory. Then either the old one is back, or it is gone, unlocked in its store,
+   with all that hung on it. before NULL: the log stays, only what hung on it goes. copied: the new
+   one begins with copies of what the old one showed. False: the host has freed the agent
+   meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied);
 
 /* agent_end.c */
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
-/* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory goes
-   with phi__agent_destroy, at the end of the step. */
+/* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
+   goes with phi__agent_destroy, at the end of the step. */
 PHI__FN void phi__agent_doom(phi__agent *agent);
 /* The same; outside of a step its memory goes at once. */
 PHI__FN void phi__agent_drop(phi__agent *agent);
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
 PHI__FN void phi__agent_destroy(phi__agent *agent);
-/* A model of the host's that freed its agent from within `open` is closed in here: still inside the step. */
+/* A model of the host's that freed its agent from within `open` is closed in here: still inside the
+   step. */
 PHI__FN void phi__step_end(phi_runtime *rt);
 
-/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
+/* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
+   changed. */
 PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, const char *what,
                                        const phi_message *message);
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
-/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The model's own words are
-   no such place, but for calls that wait for their results: they get them when the run begins. */
+/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The
+   model's own words are no such place, but for calls that wait for their results: they get them
+   when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
 /* bare_run.c */
 PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
-PHI__FN void
-phi__threads_free(phi_runtime *rt); /* the runtime goes; there are no agents any more */
+/* the runtime goes; there are no agents any more */
+PHI__FN void phi__threads_free(phi_runtime *rt);
 
 #endif

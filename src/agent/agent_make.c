@@ -1,5 +1,5 @@
-/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of its model.
-   What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
+/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of
+   its model. What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "history/compact_in.h"

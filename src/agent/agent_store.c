@@ -1,4 +1,5 @@
-/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for another. */
+/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for
+   another. */
 #include "agent/agent_in.h"
 
 #include <stdio.h>
@@ -23,8 +24,8 @@ static bool phi__kept_counts(phi__agent *agent, phi__session *session) {
     return phi__session_read(&agent->rt->sessions, session, agent->thread);
 }
 
-/* The session is that of the log's last run; for a log without one it is new, unless the agent was made for it.
-   Nothing changes on failure but counts, which may have grown. */
+/* The session is that of the log's last run; for a log without one it is new, unless the agent was
+   made for it. Nothing changes on failure but counts, which may have grown. */
 static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     phi__sessions *sessions = &agent->rt->sessions;
     const phi__entry *last = phi__kept_last_run(agent->thread);

@@ -1,7 +1,8 @@
 /* bare_run.c - runs over a caller's own thread.
 
-   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is over the
-   log is free again; the agent stays until its last event has been popped, and is then freed. */
+   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is
+   over the log is free again; the agent stays until its last event has been popped, and is then
+   freed. */
 #include "agent/bare_run.h"
 
 #include "agent/agent_in.h"
@@ -15,7 +16,8 @@ struct phi__lent {
     phi_thread *next, *prev; /* of the runtime's */
 };
 
-/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer ones. */
+/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
+   ones. */
 enum { PHI__BARE_LOOKS = 64 };
 
 PHI__FN void phi__bare_bury(phi_runtime *rt) {

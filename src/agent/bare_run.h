@@ -1,7 +1,7 @@
 /* bare_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
 
-   For hosts that keep their histories themselves. What an agent is to be is said anew for each run; what
-   was said and done stays in the thread. */
+   For hosts that keep their histories themselves. What an agent is to be is said anew for each run;
+   what was said and done stays in the thread. */
 #ifndef PHI_AGENT_BARE_RUN_H
 #define PHI_AGENT_BARE_RUN_H
 
@@ -16,15 +16,16 @@ extern "C" {
    Caller frees with phi_thread_free. Pumping thread. */
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 
-/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are purged, and
-   what popped ones point to is gone. Free it before its runtime, which frees what is left. */
+/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are
+   purged, and what popped ones point to is gone. Free it before its runtime, which frees what is
+   left. */
 PHI_API phi_status phi_thread_free(phi_thread *thread);
 
 /* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
 
-/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until the next phi_step, and
-   NULL where it cannot be read back: phi_last_error. */
+/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until
+   the next phi_step, and NULL where it cannot be read back: phi_last_error. */
 PHI_API size_t phi_thread_message_count(const phi_thread *thread);
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
 
@@ -32,19 +33,20 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */
     phi_thread *thread;          /* borrowed until the run has ended */
-    const phi_message
-        *prompts; /* user messages; copied; none: the run goes on from what is there */
+    /* user messages; copied; none: the run goes on from what is there */
+    const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
-    const char *
-        loop_id; /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    const char *loop_id;
     const char *parent_loop_id; /* UTF-8 (default: none) */
 } phi_run_desc;
 
-/* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes stale by
-   itself once AGENT_END, and all else of it, has been popped and phi_step called again: no other run follows,
-   so steering and follow-ups that were not delivered are reported as dropped first. A handle whose rt is NULL:
-   phi_last_error says why; PHI_BUSY: a run goes over the thread already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
+/* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes
+   stale by itself once AGENT_END, and all else of it, has been popped and phi_step called again: no
+   other run follows, so steering and follow-ups that were not delivered are reported as dropped
+   first. A handle whose rt is NULL: phi_last_error says why; PHI_BUSY: a run goes over the thread
+   already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
    agent.session_id must be given: what goes on must know whose it is. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 

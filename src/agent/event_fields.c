@@ -1,4 +1,5 @@
-/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they are. */
+/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they
+   are. */
 #include "agent/event_in.h"
 #include "text/records_in.h"
 

@@ -13,8 +13,8 @@ PHI__FN const char *phi__event_trigger(phi_trigger trigger);
 PHI__FN const char *phi__event_point(int point); /* a phi_hook_point; as the book names hooks */
 PHI__FN const char *phi__event_input(phi_input input);
 
-/* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
-   are the tree's. */
+/* event_fields.c: fields that are written as they are, and read back: of what `from` and `to` are.
+   Strings that are read are the tree's. */
 typedef enum phi__event_part {
     PHI__EVENT_TOOL,             /* phi_event */
     PHI__EVENT_RETRY,            /* phi_event */

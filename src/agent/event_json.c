@@ -1,8 +1,8 @@
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
 
-   An event of a living agent takes from it what it does not hold itself: the run's messages, and what
-   the run was asked with. One that was read holds everything. What others do not know (a failure's kind
-   and HTTP status, decisions, pauses) stands in types that are ours alone. */
+   An event of a living agent takes from it what it does not hold itself: the run's messages, and
+   what the run was asked with. One that was read holds everything. What others do not know (a
+   failure's kind and HTTP status, decisions, pauses) stands in types that are ours alone. */
 #include "agent/agent_in.h"
 #include "agent/event_in.h"
 #include "io/secret_in.h"
@@ -148,8 +148,9 @@ static void phi__ej_start(phi__event_writer *w) {
         phi__ej_read_snapshot(w, loop.config);
 }
 
-/* The first entry in memory of an event's run: the last one that begins a run of that id; the end, where there is
-   none. Its messages follow, on its lane, which need not be the active one any more. */
+/* The first entry in memory of an event's run: the last one that begins a run of that id; the end,
+   where there is none. Its messages follow, on its lane, which need not be the active one any
+   more. */
 static size_t phi__ej_run(const phi_thread *thread, const phi_event *event) {
     size_t i = thread->log.held;
     while (i > 0) {
@@ -209,7 +210,8 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
     phi__ej_item(w, &bare);
 }
 
-/* Results stand behind their turn's answer; the search comes from the end, where they mostly are. */
+/* Results stand behind their turn's answer; the search comes from the end, where they mostly
+   are. */
 static void phi__ej_results(phi__event_writer *w) {
     const phi_thread *thread = w->agent->thread; /* of an event's turn nothing is away */
     size_t at = thread->log.held;

@@ -1,8 +1,8 @@
 /* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are not
-   known are ignored. Messages are not: an event with a message that is none is refused. Everything that
-   an event points to is in the tree's arena. */
+   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are
+   not known are ignored. Messages are not: an event with a message that is none is refused.
+   Everything that an event points to is in the tree's arena. */
 #include "agent/agent.h"
 #include "agent/event_in.h"
 #include "base/arena_in.h"

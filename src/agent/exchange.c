@@ -1,8 +1,9 @@
 /* exchange.c - an agent's log given up for another, and what hangs on it.
 
-   The new log is made in the place of the old one, which is kept aside until nothing can fail: parts of a log point to
-   where it stands, and what the new one is made of may be the old one's. What points into a log goes with it: events,
-   responses, a compaction at work, agents of phi's own. */
+   The new log is made in the place of the old one, which is kept aside until nothing can fail:
+   parts of a log point to where it stands, and what the new one is made of may be the old one's.
+   What points into a log goes with it: events, responses, a compaction at work, agents of phi's
+   own. */
 #include "agent/agent_in.h"
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
@@ -16,8 +17,8 @@ PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
     *agent->thread = *before;
 }
 
-/* The host's compactor is told that its job is over, and may free the agent: as within a step, which it must not
-   begin, the agent stays until the end. */
+/* The host's compactor is told that its job is over, and may free the agent: as within a step,
+   which it must not begin, the agent stays until the end. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step, there;

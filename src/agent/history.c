@@ -40,7 +40,8 @@ static phi_status phi__history_check(phi_runtime *rt, const char *what, const ph
 
 /* ---- changing a log ---- */
 
-/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no memory. */
+/* Copies that are not in the log yet, with room for them and for `more` entries. NULL: no
+   memory. */
 static phi__entry *phi__history_draft(phi_runtime *rt, phi_thread *thread,
                                       const phi_message *messages, size_t count, size_t more) {
     phi_arena *room = phi__thread_room(thread);

@@ -40,14 +40,14 @@ typedef struct phi_prompt_slot {
 } phi_prompt_slot;
 
 /* The slots of the usual kinds of agent; static.
-   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000, task
-   3,000. The book, part "System prompts". */
+   agent: identity 500, instructions 2,000, tools 1,000, constraints 500. minimal: identity 1,000,
+   task 3,000. The book, part "System prompts". */
 PHI_API const phi_prompt_slot *phi_prompt_slots_agent(size_t *count);
 PHI_API const phi_prompt_slot *phi_prompt_slots_minimal(size_t *count);
 
-/* Puts the blocks into their slots, cut to their lengths, with a blank line between them, in the arena
-   (terminated). A slot without a block, and a block without a slot, are left out; of two blocks with one
-   name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
+/* Puts the blocks into their slots, cut to their lengths, with a blank line between them, in the
+   arena (terminated). A slot without a block, and a block without a slot, are left out; of two
+   blocks with one name the last counts. PHI_BAD_ARG, PHI_NO_MEMORY: *out is empty. */
 PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_count,
                                       const phi_prompt_block *blocks, size_t block_count,
                                       phi_arena *arena, phi_str *out);

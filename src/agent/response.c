@@ -1,4 +1,5 @@
-/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a policy of its own. */
+/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a
+   policy of its own. */
 #include "agent/response.h"
 
 #include "agent/agent_in.h"

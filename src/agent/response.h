@@ -1,6 +1,7 @@
 /* response.h - asking an agent and holding on to the answer: a handle per request.
 
-   For hosts that have many requests under way and do not want to follow events. Events come all the same. */
+   For hosts that have many requests under way and do not want to follow events. Events come all the
+   same. */
 #ifndef PHI_AGENT_RESPONSE_H
 #define PHI_AGENT_RESPONSE_H
 
@@ -10,9 +11,10 @@
 extern "C" {
 #endif
 
-/* A request and what became of it. Lives until phi_response_free, until its agent is freed or reset, its
-   messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer ones, or until a newer run forgets
-   what is older (phi_agent_desc.at_memory_limit); then it is stale. */
+/* A request and what became of it. Lives until phi_response_free, until its agent is freed or
+   reset, its messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer
+   ones, or until a newer run forgets what is older (phi_agent_desc.at_memory_limit); then it is
+   stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -28,8 +30,8 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a store, message, text and
-   loop_id until the next phi_step: ask again. */
+/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a
+   store, message, text and loop_id until the next phi_step: ask again. */
 typedef struct phi_response_info {
     phi_response_state state;
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
@@ -46,43 +48,47 @@ typedef struct phi_response_info {
     int64_t first_event_ms;     /* when the answer's first delta came; 0: none has */
 } phi_response_info;
 
-/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale one. */
+/* As phi_prompt, with a handle. PHI_BUSY, and every other failure: nothing changed, *out is a stale
+   one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
-/* What is asked, and how this once. Zero means default for every field but text or content: one of the two is given, and
-   not out of a thread that is left. */
+/* What is asked, and how this once. Zero means default for every field but text or content: one of
+   the two is given, and not out of a thread that is left. */
 typedef struct phi_ask_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
     size_t content_count;
-    const phi_policy
-        *policy; /* what of the history all model calls of this run are sent, and what its warnings
-                                 go by; copied (default: the agent's, which is not changed) */
-    const char *
-        thread_id; /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    /* what of the history all model calls of this run are sent, and what its warnings go by; copied
+       (default: the agent's, which is not changed) */
+    const phi_policy *policy;
+    /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    const char *thread_id;
     bool new_thread; /* phi_agent_use_thread with NULL first */
-    const phi_limits *
-        limits; /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
-    uint32_t
-        decision_timeout_ms; /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
-    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied; what they point to is
-       borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A snapshot of the run has their names alone: it
-       goes on with the tools of phi_agent_restore's desc that have one of them. */
+    /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
+    const phi_limits *limits;
+    /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
+    uint32_t decision_timeout_ms;
+    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied;
+       what they point to is borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
+       snapshot of the run has their names alone: it goes on with the tools of phi_agent_restore's
+       desc that have one of them. */
     const phi_tool *tools;
     size_t tool_count;
-    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered all) */
+    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered
+       all) */
     const char *const *allowed_tools;
     size_t allowed_count;
     bool no_tools;  /* it is offered none */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
-    const char *
-        refs; /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are kept
-                         with the message in the log: its details are {"request_id":...,"refs":...}. Never sent */
+    /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are
+       kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
+       sent */
+    const char *refs;
 } phi_ask_desc;
 
-/* phi_ask with more to say. Responses of the thread before are stale where it is another. PHI_BAD_ARG: phi_last_error
-   names the field. A failure that comes after the thread was exchanged leaves the agent with the other one; else
-   nothing changed. */
+/* phi_ask with more to say. Responses of the thread before are stale where it is another.
+   PHI_BAD_ARG: phi_last_error names the field. A failure that comes after the thread was exchanged
+   leaves the agent with the other one; else nothing changed. */
 PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
 
 /* phi_ask_with a thread_id; NULL: a new thread. What has happened is saved when the run is over

@@ -1,4 +1,5 @@
-/* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then runs. */
+/* runtime.c - the pump: inbox, then cancels and timers, then I/O, then tools that poll, then
+   runs. */
 #include "agent/agent_in.h"
 #include "agent/summary.h"
 #include "codecs/registry_in.h"
@@ -298,8 +299,8 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt) {
     if (rt != NULL) rt->in_step = rt->abandoned = true;
 }
 
-/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all that
-   freeing does would reach into it. */
+/* In a child of fork the epoll set, the sockets and the tools' processes are the parent's, too: all
+   that freeing does would reach into it. */
 static bool phi__rt_may_free(phi_runtime *rt) {
     bool inside = rt->in_step && !rt->abandoned;
     if (!inside && phi__io_own(rt->io)) return true;
@@ -312,8 +313,8 @@ static bool phi__rt_may_free(phi_runtime *rt) {
 PHI_API void phi_runtime_free(phi_runtime *rt) {
     uint32_t i;
     if (rt == NULL || !phi__rt_may_free(rt)) return;
-    rt->in_step = rt->closing =
-        true; /* the tools' cancel functions must not step, nor make agents */
+    /* the tools' cancel functions must not step, nor make agents */
+    rt->in_step = rt->closing = true;
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
         if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
@@ -379,8 +380,8 @@ PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model) {
     if (rt == NULL || model == NULL) return PHI_BAD_ARG;
     status = phi__agent_check_url(rt, "phi_warm: ", model->base_url);
     if (status != PHI_OK) return status;
-    if (rt->http == NULL)
-        return PHI_OK; /* a host's transport has nothing to warm that we know of */
+    /* a host's transport has nothing to warm that we know of */
+    if (rt->http == NULL) return PHI_OK;
     status = phi__http_warm(rt->http, phi_str_of(model->base_url));
     return status == PHI_OK ? status
                             : phi__error(rt, status, "phi_warm: %s", phi_status_text(status));

@@ -33,8 +33,8 @@ typedef struct phi_runtime_desc {
     uint64_t (*clock_us_fn)(void *user_data); /* never goes back (default: the system's) */
     void (*random_fn)(void *user_data, void *out, size_t len); /* (default: the system's) */
     void *user_data;                                           /* of the three functions above */
-    phi_tape *
-        tape; /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
+    /* records the run, or plays it; see record/replay.h. Borrowed until free (default: none) */
+    phi_tape *tape;
 } phi_runtime_desc;
 
 /* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
@@ -53,10 +53,10 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
    phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
-/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever function of
-   phi had called it: none is on the stack any more. The runtime can then only be freed, and phi_step
-   says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw. What the function
-   that was left had in hand is not given back to the allocator. */
+/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever
+   function of phi had called it: none is on the stack any more. The runtime can then only be freed,
+   and phi_step says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw.
+   What the function that was left had in hand is not given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
@@ -67,12 +67,12 @@ PHI_API void phi_runtime_abandon(phi_runtime *rt);
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
-/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid until
-   that returns. */
+/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid
+   until that returns. */
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
-/* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend or
-   watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */
+/* For a host's own loop: sleep on phi_runtime_fd for reading (-1 where there is none: poll backend
+   or watch_fn), at most phi_next_timeout ms (-1: for ever, 0: step now), then phi_step. */
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt);
 PHI_API int phi_next_timeout(const phi_runtime *rt);
 PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn */
@@ -84,8 +84,8 @@ PHI_API void phi_wake(phi_runtime *rt);
    connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
-/* The last call that failed (success does not clear it: ask after a failure; pumping thread only): its
-   status, words (owned by the runtime, valid until the next failure)
+/* The last call that failed (success does not clear it: ask after a failure; pumping thread only):
+   its status, words (owned by the runtime, valid until the next failure)
    and HTTP status (0: none). */
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
 

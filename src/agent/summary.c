@@ -1,7 +1,8 @@
 /* summary.c - summaries by a model: what it is asked, chunk by chunk, and what its answer comes to.
 
-   The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so far is in the prompt. When
-   a run is over the next one begins, so nobody need look after it. All that a summary holds is the writer's. */
+   The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
+   far is in the prompt. When a run is over the next one begins, so nobody need look after it. All
+   that a summary holds is the writer's. */
 #include "agent/summary.h"
 
 #include "agent/agent_in.h"
@@ -359,7 +360,8 @@ typedef struct phi__summary_job {
     phi_agent writer;
 } phi__summary_job;
 
-/* Spans that were summed up in lines are emptied, the last of them is the summary's; results that are cut stay so. */
+/* Spans that were summed up in lines are emptied, the last of them is the summary's; results that
+   are cut stay so. */
 static phi_status phi__summary_plan(phi__agent *writer, phi__summary *s,
                                     const phi_compaction_request *request) {
     phi_compaction_config config = request->config;
@@ -465,8 +467,8 @@ static phi_status phi__summary_range(phi__agent *agent, phi__agent *writer, uint
         return phi__error(agent->rt, PHI_NOT_FOUND,
                           "phi_summarize: there is nothing in view from entry %llu to %llu",
                           (unsigned long long)from, (unsigned long long)to);
-    s->message.loop_id =
-        s->items[0]->message->loop_id; /* the thread's, as long as it is this one */
+    /* the thread's, as long as it is this one */
+    s->message.loop_id = s->items[0]->message->loop_id;
     s->message.turn_index = s->items[0]->message->turn_index;
     return PHI_OK;
 }

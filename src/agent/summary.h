@@ -1,8 +1,10 @@
-/* summary.h - summaries that a model writes: near the window, in the place of phi's own lines, and on request.
+/* summary.h - summaries that a model writes: near the window, in the place of phi's own lines, and
+   on request.
 
-   The model is asked by an agent that nobody sees, below the one whose history it is: no event tells of it, budgets of
-   that agent and those above pay for it, its abort ends it, phi_runtime_close waits for it, and phi_step counts its run
-   while one goes on. What is summed up is sent in chunks, each with the summary so far. */
+   The model is asked by an agent that nobody sees, below the one whose history it is: no event
+   tells of it, budgets of that agent and those above pay for it, its abort ends it,
+   phi_runtime_close waits for it, and phi_step counts its run while one goes on. What is summed up
+   is sent in chunks, each with the summary so far. */
 #ifndef PHI_AGENT_SUMMARY_H
 #define PHI_AGENT_SUMMARY_H
 
@@ -12,31 +14,37 @@
 extern "C" {
 #endif
 
-/* Zero means default for every field. A summary that was cut off at max_tokens has failed, and so has one of more than
-   twice as many by estimate. */
+/* Zero means default for every field. A summary that was cut off at max_tokens has failed, and so
+   has one of more than twice as many by estimate. */
 typedef struct phi_summary_desc {
     const phi_model *model;   /* that writes it (default: the agent's own) */
     const char *instructions; /* its system prompt (default: ours) */
     uint32_t max_tokens;      /* of a summary (default 2,000) */
-    uint64_t chunk_tokens;    /* of the history, sent at once, by estimate (default: half of the
-                                 model's window, at most 30,000; at least 100) */
+    /* of the history, sent at once, by estimate (default: half of the model's window, at most
+       30,000; at least 100) */
+    uint64_t chunk_tokens;
 } phi_summary_desc;
 
-/* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the model, in one message
-   in the place of the last of it; what the plan keeps is kept. phi's own plan is made where the model fails, says nothing
-   or too much, where it gains nothing, and where the headroom is used up before it is done.
-   Ownership: desc, and what it points to, is borrowed until all agents made with it are freed; NULL: all defaults. */
+/* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the
+   model, in one message in the place of the last of it; what the plan keeps is kept. phi's own plan
+   is made where the model fails, says nothing or too much, where it gains nothing, and where the
+   headroom is used up before it is done.
+   Ownership: desc, and what it points to, is borrowed until all agents made with it are freed;
+   NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
-/* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message in its place, as a
-   rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a run goes on, when that has ended. What
-   is DURABLE stands. The desc is that of the agent's phi_compactor_model, or the defaults.
-   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words (PHI_REFUSED: also where it is
-   no shorter than what is in view of the range by then); by none where the
+/* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message
+   in its place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a
+   run goes on, when that has ended. What is DURABLE stands. The desc is that of the agent's
+   phi_compactor_model, or the defaults.
+   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words
+   (PHI_REFUSED: also where it is no shorter than what is in view of the range by then); by none
+   where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
-   Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG: a range that cuts a
-   group or a message that stands for others; PHI_NOT_FOUND: there is nothing to sum up in it; PHI_MISUSE: an agent of
-   phi_run, or the runtime is closing; PHI_STALE, PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
+   Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG:
+   a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: there is nothing to
+   sum up in it; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE,
+   PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 
 #ifdef __cplusplus

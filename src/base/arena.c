@@ -72,8 +72,8 @@ static void phi__arena_drop(phi_arena *arena, struct phi__block **list, struct p
     }
 }
 
-/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when a
-   little more is wanted. */
+/* In an arena that is rewound, up to an eighth more for large ones: a block then serves again when
+   a little more is wanted. */
 static size_t phi__arena_round(const phi_arena *arena, size_t bytes) {
     size_t step = 512;
     if (!arena->rewound || bytes < 8 * step || bytes > SIZE_MAX / 4) return bytes;

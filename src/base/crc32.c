@@ -1,8 +1,9 @@
-/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen lookups, of which
-   half do not wait for the bytes before, out of a table of a KiB. */
+/* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
+   lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 #include "base/crc32_in.h"
 
-/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes later. */
+/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes
+   later. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
      0x0ac50919u, 0xd3e51bb5u, 0x1f4f1b2bu, 0x91c01cc8u, 0x5d6a1c56u, 0x57af154fu, 0x9b0515d1u,

@@ -1,4 +1,5 @@
-/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search soon ends. */
+/* map.c - open addressing with linear probing; at most three quarters are in use, so that a search
+   soon ends. */
 #include "base/map_in.h"
 
 enum { PHI__MAP_FIRST = 16 }; /* slots of the first table */
@@ -47,7 +48,8 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
     }
 }
 
-/* What stands behind the gap moves up into it, unless that is before the place its hash gives it. */
+/* What stands behind the gap moves up into it, unless that is before the place its hash gives
+   it. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item) {
     size_t mask = map->cap - 1, gap = (size_t)hash & mask, i;
     while (map->slots[gap].item != item) gap = (gap + 1) & mask;

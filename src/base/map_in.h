@@ -3,8 +3,9 @@
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
 
-   The table holds pointers and their hashes; keys, and what two of them have in common, are the user's affair. The hash
-   must be good in its low bits. Room is made first (phi__map_room), so that adding cannot fail.
+   The table holds pointers and their hashes; keys, and what two of them have in common, are the
+   user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
+   adding cannot fail.
    Ownership: the table alone; not what it points to. */
 #ifndef PHI_BASE_MAP_IN_H
 #define PHI_BASE_MAP_IN_H

@@ -1,4 +1,5 @@
-/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC 2104).
+/* sha256_in.h - SHA-256 of bytes that arrive in any pieces, and HMAC with it (FIPS 180-4, RFC
+   2104).
 
        phi__sha256_begin(&sha);
        phi__sha256_add(&sha, bytes, len);   // any number of times

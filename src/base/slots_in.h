@@ -5,9 +5,9 @@
    state is a compare-and-swap, so of two who want the same change one loses, exactly.
    Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
    answered until then.
-   A word can be changed and its slot marked, so that the pumping thread finds what other threads have
-   said without looking at all slots, and without room that could be full: a bit a slot, and a count
-   of all marks that were ever set.
+   A word can be changed and its slot marked, so that the pumping thread finds what other threads
+   have said without looking at all slots, and without room that could be full: a bit a slot, and a
+   count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
 #ifndef PHI_BASE_SLOTS_IN_H
@@ -64,8 +64,8 @@ PHI__FN bool phi__slots_move(const phi__slots *slots, uint32_t index, uint32_t g
 /* The state of a handle's slot, 0 when stale. */
 PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint32_t gen);
 
-/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale, and
-   nothing was changed. */
+/* Clears and sets bits of a handle's state, which must not become 0. The state before; 0: stale,
+   and nothing was changed. */
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
@@ -74,8 +74,9 @@ PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
-/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes; none is
-   passed over for ever. A slot may have been released, and taken again, since it was marked. */
+/* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
+   none is passed over for ever. A slot may have been released, and taken again, since it was
+   marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
 #endif

@@ -10,7 +10,8 @@ static size_t phi__words_sequence(const char *at, size_t left) {
     return n <= left && phi__utf8_valid(phi__str(at, n)) == n ? n : 0;
 }
 
-/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81 A6..). */
+/* Controls of one byte; C1 (C2 80 to C2 9F); U+202A to U+202E, U+2066 to U+2069 (E2 80 AA.., E2 81
+   A6..). */
 static bool phi__words_bad(const char *at, size_t n) {
     unsigned char a = (unsigned char)at[0], b = n > 1 ? (unsigned char)at[1] : 0;
     unsigned char c = n > 2 ? (unsigned char)at[2] : 0;

@@ -1,9 +1,9 @@
 /* bedrock.c - requests of Amazon Bedrock's ConverseStream.
 
-   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache mark
-   (here a block of its own) is put behind the last user block at the end. Tools come behind the messages,
-   because only then is it known whether the history holds calls, which the API takes only beside tools.
-   wire.md parts 8 and 9. */
+   As in anthropic.c a message is rendered whole and kept, roles are glue around it, and the cache
+   mark (here a block of its own) is put behind the last user block at the end. Tools come behind
+   the messages, because only then is it known whether the history holds calls, which the API takes
+   only beside tools. wire.md parts 8 and 9. */
 #include "codecs/bedrock_in.h"
 
 #include "codecs/claude_in.h"
@@ -30,8 +30,8 @@ enum {
 
 /* ---- models ---- */
 
-/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that only Claude
-   has. */
+/* Whether a Claude is behind the id: by the name; behind an ARN that hides it, by the quirks that
+   only Claude has. */
 static bool phi__bedrock_claude(const phi_model *model) {
     return phi__str_find_nocase(phi_str_of(model->id), 0, "claude") != SIZE_MAX ||
            (model->quirks & (PHI_QUIRK_ADAPTIVE_THINKING | PHI_QUIRK_CACHE_CONTROL)) != 0;
@@ -334,7 +334,8 @@ static void phi__bedrock_put_choice(phi__encoder *e) {
         phi__buf_text(&e->scratch, ",\"toolChoice\":{\"auto\":{}}");
 }
 
-/* A history with calls is refused without tools: where there are none any more, one stands for them. */
+/* A history with calls is refused without tools: where there are none any more, one stands for
+   them. */
 static void phi__bedrock_put_tools(phi__encoder *e) {
     static const char name[] = "no_tool", words[] = "A placeholder: there are no tools now.";
     const phi__ask *ask = e->ask;
@@ -418,7 +419,8 @@ static void phi__bedrock_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
-/* Host and path of a url; the host as the Host header has it, without a port that goes without saying. */
+/* Host and path of a url; the host as the Host header has it, without a port that goes without
+   saying. */
 static void phi__bedrock_split(phi_str url, phi__sigv4 *s) {
     size_t from = phi__str_find(url, 0, "://"), slash, at;
     const char *port = phi__str_starts(url, "https:") ? ":443" : ":80";
@@ -443,7 +445,8 @@ static bool phi__bedrock_between(phi_str s, size_t from, const char *end, phi_st
     return true;
 }
 
-/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of "arn:aws:bedrock:eu-west-1:...". */
+/* The region of "bedrock-runtime.eu-west-1.amazonaws.com", or of
+   "arn:aws:bedrock:eu-west-1:...". */
 static phi_str phi__bedrock_region(phi_str host, phi_str id) {
     phi_str region;
     size_t at = phi__str_find_nocase(host, 0, "bedrock-runtime"), colon = 0, i;

@@ -1,8 +1,9 @@
-/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of JSON,
-   to a message.
+/* bedrock_stream.c - answers of Bedrock's ConverseStream: events out of frames, or out of lines of
+   JSON, to a message.
 
-   Text and reasoning blocks are not started, they begin with their first delta. The usage comes behind
-   the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and 8. */
+   Text and reasoning blocks are not started, they begin with their first delta. The usage comes
+   behind the end of the message, so the end is there when both are. wire.md parts 1.3, 1.9 and
+   8. */
 #include "codecs/bedrock_in.h"
 
 #include "text/json_cursor_in.h"
@@ -155,8 +156,8 @@ static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_te
     a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
 }
 
-/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a failure
-   is not read, and the usage comes behind the reason. */
+/* The end, or all that there will be of it. Only now is a bad reason a failure: what follows a
+   failure is not read, and the usage comes behind the reason. */
 static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
     phi_str word = phi__buf_str(&a->raw_stop_reason);
     st->settled = a->terminal = a->last = true;
@@ -426,8 +427,9 @@ PHI__FN void phi__bedrock_event(void *state, phi__assembly *a, phi_str name, phi
 PHI__FN void phi__bedrock_end(void *state, phi__assembly *a) {
     phi__bedrock_state *st = (phi__bedrock_state *)state;
     if (st->settled || a->failure.kind != PHI_FAILURE_NONE) return;
+    /* only the usage is missing */
     if (st->got_stop && !phi__bdr_calls_open(a))
-        phi__bdr_settle(st, a); /* only the usage is missing */
+        phi__bdr_settle(st, a);
     else
         phi__classify_truncated(a, st->heard);
 }

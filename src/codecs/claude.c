@@ -1,5 +1,5 @@
-/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md part 2, as of
-   November 2026. */
+/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md
+   part 2, as of November 2026. */
 #include "codecs/claude_in.h"
 
 #include "wire/render_in.h"
@@ -135,8 +135,8 @@ PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask) {
     return p;
 }
 
-/* Whether the calls that wait for an answer were made without thinking: by another model, or when it was
-   off. The message that made them has no thinking block to begin with. */
+/* Whether the calls that wait for an answer were made without thinking: by another model, or when
+   it was off. The message that made them has no thinking block to begin with. */
 static bool phi__claude_unthought(const phi__encoder *e) {
     size_t at = e->ask->item_count, i, last = SIZE_MAX;
     const phi_message *m = NULL;

@@ -1,5 +1,5 @@
-/* claude_in.h - what differs between Claude models, as data, and what follows of it: for Anthropic's own protocol
-   and for Bedrock's. */
+/* claude_in.h - what differs between Claude models, as data, and what follows of it: for
+   Anthropic's own protocol and for Bedrock's. */
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
@@ -36,19 +36,20 @@ typedef struct phi__claude_plan {
 } phi__claude_plan;
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
-/* The same for this very request: with a budget the API wants the message whose calls were just answered to
-   begin with thinking, and where that message has none, this one answer is asked for without. */
+/* The same for this very request: with a budget the API wants the message whose calls were just
+   answered to begin with thinking, and where that message has none, this one answer is asked for
+   without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
-/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed; with_format:
-   the answer's format is said there too. */
+/* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
+   with_format: the answer's format is said there too. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
 /* The last block of a message that is sent; thinking may not end one. SIZE_MAX: none. */
 PHI__FN size_t phi__claude_last_sent(const phi_message *m);
 
-/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is the user's
-   from 4.6 on. */
+/* For phi__codec_rules. Schemas are for Claude from 4.5 on, in its strict form; the last message is
+   the user's from 4.6 on. */
 PHI__FN phi__strict_form phi__claude_strict_form(const phi_model *model);
 PHI__FN phi__format_way phi__claude_format_way(const phi__ask *ask);
 PHI__FN bool phi__claude_unforced(const phi__ask *ask);

@@ -1,9 +1,9 @@
 /* gemini.c - requests of Google's Gemini API and of Vertex AI.
 
-   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed by
-   glue around them. All results of a turn share one content, which the user's words after them do not
-   join. What differs from one generation of models to the next is decided by the number in the model's
-   name; one without a number is new. wire.md parts 6, 7 and 9. */
+   A message's parts are rendered whole, joined by commas, and kept; contents are opened and closed
+   by glue around them. All results of a turn share one content, which the user's words after them
+   do not join. What differs from one generation of models to the next is decided by the number in
+   the model's name; one without a number is new. wire.md parts 6, 7 and 9. */
 #include "codecs/gemini_in.h"
 
 #include "codecs/registry_in.h"
@@ -136,8 +136,9 @@ static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str sign
     phi__buf_char(out, '}');
 }
 
-/* Every part with its own signature; thinking without one is of no use to the model. Of parallel calls
-   the first is signed, and models since 3 insist on it: of one from elsewhere it is said that it has none. */
+/* Every part with its own signature; thinking without one is of no use to the model. Of parallel
+   calls the first is signed, and models since 3 insist on it: of one from elsewhere it is said that
+   it has none. */
 static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
     const phi_str none = {NULL, 0};
     bool first = true;

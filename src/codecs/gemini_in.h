@@ -1,4 +1,5 @@
-/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two halves. */
+/* gemini_in.h - the Google Gemini codec, which Vertex AI shares but for its address, and its two
+   halves. */
 #ifndef PHI_CODECS_GEMINI_IN_H
 #define PHI_CODECS_GEMINI_IN_H
 
@@ -14,7 +15,8 @@ PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
 #endif
 
-/* A schema as Gemini takes it, appended; one that needs no change, as it is. phi__codec_rules.adapt. */
+/* A schema as Gemini takes it, appended; one that needs no change, as it is.
+   phi__codec_rules.adapt. */
 PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
 /* The stream half; the state is zeroed memory. */
@@ -30,8 +32,8 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
 PHI__FN void phi__gemini_end(void *state, phi__assembly *a);
 PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body);
 
-/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE: a
-   path that is none, or a value of no known kind. */
+/* Arguments out of Vertex's pieces, `[` and objects with commas between, into the arena; PHI_PARSE:
+   a path that is none, or a value of no known kind. */
 PHI__FN phi_status phi__gemini_join(phi_arena *arena, phi_str pieces, phi_str *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of one path
-   joined. It does so only where it is asked to, which a host may do by a proxy of its own. */
+/* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of
+   one path joined. It does so only where it is asked to, which a host may do by a proxy of its
+   own. */
 #include "codecs/gemini_in.h"
 
 #include "text/json_in.h"

@@ -1,6 +1,7 @@
-/* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it: "const" is
-   not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a schema may contain
-   itself only inside of a property that is not required. Google's documentation, November 2026. */
+/* gemini_schema.c - a JSON Schema as Gemini's parametersJsonSchema and responseJsonSchema take it:
+   "const" is not known there and becomes an "enum" of one, nothing may be beside a "$ref", and a
+   schema may contain itself only inside of a property that is not required. Google's documentation,
+   November 2026. */
 #include "codecs/gemini_in.h"
 
 #include "base/utf8_in.h"

@@ -1,9 +1,9 @@
 /* gemini_stream.c - answers of Google's Gemini API and of Vertex AI: chunks to a message.
 
-   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts have
-   no index: one that is of the last part's kind goes on with it, unless both are signed. Calls come
-   whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's end.
-   wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
+   A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
+   have no index: one that is of the last part's kind goes on with it, unless both are signed. Calls
+   come whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's
+   end. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 #include "codecs/gemini_in.h"
 
 #include "text/json_cursor_in.h"

@@ -45,8 +45,8 @@ static bool phi__chat_asks_to_think(const phi__ask *ask) {
 
 static bool phi__chat_thinks(const phi__encoder *e) { return phi__chat_asks_to_think(e->ask); }
 
-/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature, and
-   a forced call. */
+/* Claude behind LiteLLM, which hands on what Anthropic then refuses beside thinking: a temperature,
+   and a forced call. */
 static bool phi__chat_claude_thinks(const phi__encoder *e) {
     return phi__chat_thinks(e) && phi__chat_quirk(e, PHI_QUIRK_CACHE_CONTROL) &&
            phi__str_is(phi_str_of(e->ask->model->provider), "litellm");
@@ -275,8 +275,8 @@ static uint32_t phi__chat_form(const phi__encoder *e) {
     return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
 }
 
-/* The images of a result follow all results, when nothing can be put off any more: they are rendered
-   with their result. False: not yet. */
+/* The images of a result follow all results, when nothing can be put off any more: they are
+   rendered with their result. False: not yet. */
 static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
     uint32_t form = phi__chat_form(e) | PHI__CHAT_IMAGES;
@@ -397,8 +397,8 @@ static void phi__chat_put_thinking(phi__encoder *e) {
         phi__buf_text(out, ",\"reasoning_format\":\"parsed\"");
 }
 
-/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM Studio
-   answers it with 400. Qwen knows names, and no "required". */
+/* Where one tool alone is offered, "required" means that one: llama.cpp ignores a name, and LM
+   Studio answers it with 400. Qwen knows names, and no "required". */
 static const char *phi__chat_choice(const phi__encoder *e) {
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_NONE) return "\"none\"";
     if (e->ask->tool_choice == PHI_TOOL_CHOICE_AUTO || phi__chat_claude_thinks(e))

@@ -160,8 +160,9 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
             phi__chat_read_counts(&c, "cached_tokens", &read, "cache_write_tokens", &written);
         else if (PHI__CHAT_IS(key, "completion_tokens_details"))
             phi__chat_read_counts(&c, "reasoning_tokens", &reasoning, "", &none);
+        /* DeepSeek */
         else if (PHI__CHAT_IS(key, "prompt_cache_hit_tokens"))
-            phi__json_take_u64(&c, &hit); /* DeepSeek */
+            phi__json_take_u64(&c, &hit);
         else if (PHI__CHAT_IS(key, "cached_tokens"))
             phi__json_take_u64(&c, &top); /* Moonshot */
         else
@@ -176,7 +177,8 @@ static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     a->usage.reasoning = reasoning;
 }
 
-/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they know. */
+/* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they
+   know. */
 static bool phi__chat_counted(const phi__assembly *a) {
     return a->usage.output > 0 || a->usage.input > 0;
 }

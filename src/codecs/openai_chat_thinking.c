@@ -1,4 +1,5 @@
-/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back as it came. */
+/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back
+   as it came. */
 #include "codecs/openai_chat_in.h"
 
 #include "wire/hash_in.h"
@@ -18,7 +19,8 @@ PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *
 /* ---- reasoning_details, thinking_blocks ---- */
 
 /* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
-   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks thinking. */
+   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
+   thinking. */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
     const char *name; /* NULL: there is no text */

@@ -8,10 +8,11 @@
 
 /* A text that is sent: not blank. */
 PHI__FN bool phi__openai_is_text(const phi_content *c);
-/* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line feeds; whether
-   there was any. */
+/* The texts of a message as the inside of one JSON string in the scratch buffer, joined by line
+   feeds; whether there was any. */
 PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
-/* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be sent. */
+/* The word for the thinking level, by OpenAI's models where `openai`, or NULL: none is to be
+   sent. */
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 /* "prompt_cache_key", where there is a session; into the scratch buffer. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);

@@ -294,8 +294,8 @@ static void phi__responses_put_tools(phi__encoder *e) {
         phi__buf_text(out, ",\"parameters\":");
         phi__encode_scratch(e);
         phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
-        phi__buf_text(out, strict ? ",\"strict\":true}"
-                                  : ",\"strict\":false}"); /* omitted counts as true */
+        /* omitted counts as true */
+        phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
     }
     phi__buf_char(out, ']');
 }

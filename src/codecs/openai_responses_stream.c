@@ -562,8 +562,9 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
     mark = phi_arena_save(&a->scratch);
     if (PHI__RESP_IS(type, "error") || (type.len == 0 && ev.has_error))
         phi__resp_error(st, a, data);
+    /* the end alone counts, and its usage */
     else if (st->failed)
-        phi__resp_take_response(st, a, &ev, type); /* the end alone counts, and its usage */
+        phi__resp_take_response(st, a, &ev, type);
     else
         phi__resp_take(st, a, &ev, type);
     phi_arena_reset(&a->scratch, mark);

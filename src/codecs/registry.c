@@ -1,7 +1,8 @@
 /* registry.c - see registry_in.h. */
 #include "codecs/registry_in.h"
 
-/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is there. */
+/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is
+   there. */
 
 #ifdef PHI_NO_ANTHROPIC
 #define phi__anthropic_codec phi__codec_none

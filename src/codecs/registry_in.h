@@ -1,15 +1,17 @@
-/* registry_in.h - the protocols that this program speaks: the only place where they are known by their names.
+/* registry_in.h - the protocols that this program speaks: the only place where they are known by
+   their names.
 
-   A new one is a pair of files beside this one and a line in registry.c. The layer that makes runtimes hands the
-   table down, so that nothing below the agents names a codec. The top four bits of phi__rendered.form tell apart
-   what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
+   A new one is a pair of files beside this one and a line in registry.c. The layer that makes
+   runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
+   of phi__rendered.form tell apart what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3
+   Bedrock, 4 to 7 Chat, 10 Responses. */
 #ifndef PHI_CODECS_REGISTRY_IN_H
 #define PHI_CODECS_REGISTRY_IN_H
 
 #include "wire/codec_in.h"
 
-/* The names of ours, for the table and for the codec itself: first that of configuration files, then those of
-   behaviours A. */
+/* The names of ours, for the table and for the codec itself: first that of configuration files,
+   then those of behaviours A. */
 #define PHI__NAMES_ANTHROPIC                                                                       \
     { PHI_PROTOCOL_ANTHROPIC, "anthropic", NULL }
 #define PHI__NAMES_OPENAI_CHAT                                                                     \

@@ -110,8 +110,8 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
     phi__sha256_hex(s->body_sha256, words->content);
     words->content[64] = '\0';
     phi__sigv4_request(s, words, hex);
-    phi__buf_text(out,
-                  "AWS4-HMAC-SHA256\n"); /* the string to sign; it gives way to its signature */
+    /* the string to sign; it gives way to its signature */
+    phi__buf_text(out, "AWS4-HMAC-SHA256\n");
     phi__buf_text(out, words->date);
     phi__buf_char(out, '\n');
     phi__sigv4_scope(s, day, out);

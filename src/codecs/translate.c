@@ -1,4 +1,5 @@
-/* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the target's protocol. */
+/* translate.c - see translate.h: the rules are those of wire/translate.c, by the codec of the
+   target's protocol. */
 #include "codecs/translate.h"
 
 #include "codecs/registry_in.h"

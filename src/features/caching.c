@@ -1,8 +1,8 @@
-/* caching.c - how prompt caching goes: what a request should read from the provider's cache, whether it
-   did, and what was not as before where it did not.
+/* caching.c - how prompt caching goes: what a request should read from the provider's cache,
+   whether it did, and what was not as before where it did not.
 
-   Two requests are compared by hashes of what they were made of, and the history by where its messages
-   stand: they never move. Nothing of the texts is kept. */
+   Two requests are compared by hashes of what they were made of, and the history by where its
+   messages stand: they never move. Nothing of the texts is kept. */
 #include "features/caching_in.h"
 
 #ifndef PHI_NO_CACHE_STATS

@@ -1,5 +1,6 @@
-/* capture.c - what a turn is about to send, as the host may want it written down: PHI_EV_TURN_REQUEST, once a turn,
-   before the first attempt. Of each message it is said where it came from: "provenance", behaviours D. */
+/* capture.c - what a turn is about to send, as the host may want it written down:
+   PHI_EV_TURN_REQUEST, once a turn, before the first attempt. Of each message it is said where it
+   came from: "provenance", behaviours D. */
 #include "features/capture_in.h"
 
 #ifndef PHI_NO_CAPTURE

@@ -1,9 +1,9 @@
-/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says that it does not fit,
-   and when the host asks for it.
+/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says
+   that it does not fit, and when the host asks for it.
 
-   A view that nears the window is compacted as planned (history/compact.h), before the request is made. What a provider
-   has refused is, too; where that gains too little, the oldest part is cut off as well. The rewrites are the run's own:
-   they are appended while it goes on. */
+   A view that nears the window is compacted as planned (history/compact.h), before the request is
+   made. What a provider has refused is, too; where that gains too little, the oldest part is cut
+   off as well. The rewrites are the run's own: they are appended while it goes on. */
 #include "features/compaction_in.h"
 
 #ifndef PHI_NO_COMPACTION
@@ -16,8 +16,8 @@
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
     PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
-    PHI__COMPACTIONS_WORTH =
-        4 /* of an overflow: a plan is enough when it takes one part of so many */
+    /* of an overflow: a plan is enough when it takes one part of so many */
+    PHI__COMPACTIONS_WORTH = 4
 };
 
 /* Of a run. */
@@ -52,7 +52,8 @@ static phi__state phi__compaction_hold(phi__run *run, bool done) {
 
 /* ---- planning ---- */
 
-/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt matters. */
+/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt
+   matters. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
     phi_compaction_config config = agent->desc.compaction;
     if (config.max_context_tokens == 0)
@@ -72,8 +73,8 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                : status;
 }
 
-/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in the turn's arena;
-   none where nothing would be gained. */
+/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in
+   the turn's arena; none where nothing would be gained. */
 static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
                                        uint64_t target) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
@@ -268,8 +269,8 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *told = c->told;
-    phi__compactor_forget(
-        agent, &phi__compaction_by(agent)->job); /* what it is at would not fit any more */
+    /* what it is at would not fit any more */
+    phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;

@@ -101,7 +101,8 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
-/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are copies. */
+/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are
+   copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
     for (i = 0; i < rewrite->span_count; i++) {

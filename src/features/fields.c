@@ -1,8 +1,9 @@
 /* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
 
-   For each block of an answer that is a call of a tool with on_field there is a scanner, and whether
-   something was told of it that has come to nothing yet: then the tool hears `dropped`, or `start` follows.
-   What is told here is told between two slices of the answer, never from inside a decoder. */
+   For each block of an answer that is a call of a tool with on_field there is a scanner, and
+   whether something was told of it that has come to nothing yet: then the tool hears `dropped`, or
+   `start` follows. What is told here is told between two slices of the answer, never from inside a
+   decoder. */
 #include "features/fields_in.h"
 
 #ifndef PHI_NO_ARGUMENT_STREAM
@@ -148,7 +149,8 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     return true;
 }
 
-/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another process. */
+/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another
+   process. */
 static phi__told *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     size_t block;
     if (f->count == 0) return NULL;

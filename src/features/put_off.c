@@ -1,7 +1,8 @@
-/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on has ended.
+/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on
+   has ended.
 
-   One slot: a newer one takes the place of what waits. What became of each is told. The one that waits is
-   noted in the log (put_off_note.c). */
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that
+   waits is noted in the log (put_off_note.c). */
 #include "features/put_off_in.h"
 
 #include "loop/weigh_in.h"
@@ -126,7 +127,8 @@ static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrit
     return PHI_OK;
 }
 
-/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's own. */
+/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's
+   own. */
 static phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
     phi_status status;
     if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);

@@ -1,8 +1,10 @@
-/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a store.
+/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
+   store.
 
-   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes its place; one that is
-   null says that nothing waits. A rewrite of the same op_id in the log says that it was done. Logs in no store have
-   these notes, too: a log does not depend on where it is kept. */
+   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
+   its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
+   that it was done. Logs in no store have these notes, too: a log does not depend on where it is
+   kept. */
 #include "features/put_off_in.h"
 
 #include "loop/loop_in.h"
@@ -45,7 +47,8 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 
 /* ---- notes ---- */
 
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing waits. */
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
 PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {

@@ -1,7 +1,7 @@
 /* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
 
-   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of the run's own. A
-   revert comes first, so that a prune does not count what is gone. */
+   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
+   the run's own. A revert comes first, so that a prune does not count what is gone. */
 #include "features/wishes_in.h"
 #include "loop/tool.h"
 

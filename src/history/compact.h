@@ -1,12 +1,12 @@
 /* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
 
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. The originals stay
-   in the log. A compaction never makes a view larger: one that would is none. Its own result is left as it is by the
-   next one, until there is more to sum up.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies.
+   The originals stay in the log. A compaction never makes a view larger: one that would is none.
+   Its own result is left as it is by the next one, until there is more to sum up.
 
-   A turn is what stands next to each other with the same loop_id and turn_index; a message without a loop_id is one by
-   itself, but for results, which belong to the turn of their call. A run is what stands next to each other with the
-   same loop_id. The current run is the last one. */
+   A turn is what stands next to each other with the same loop_id and turn_index; a message without
+   a loop_id is one by itself, but for results, which belong to the turn of their call. A run is
+   what stands next to each other with the same loop_id. The current run is the last one. */
 #ifndef PHI_HISTORY_COMPACT_H
 #define PHI_HISTORY_COMPACT_H
 
@@ -26,15 +26,15 @@ typedef enum phi_compaction_scope {
 
 /* Zero means default for every field. */
 typedef struct phi_compaction_config {
-    bool
-        disable; /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider
-                     finds too long is cut all the same */
-    uint64_t max_context_tokens;   /* (default: the agent's model's window; without one 100,000) */
-    uint64_t system_prompt_tokens; /* (default: what the agent's prompt, tools and format are
-                                      estimated at; without one 4,000) */
-    double compact_at_pct;         /* of the window, as a part of 1: where there is no more headroom
-                                    (default 0.9) */
-    double budget_threshold_pct;   /* ... and the headroom below which it begins (default 0.05) */
+    /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider finds too
+       long is cut all the same */
+    bool disable;
+    uint64_t max_context_tokens; /* (default: the agent's model's window; without one 100,000) */
+    /* (default: what the agent's prompt, tools and format are estimated at; without one 4,000) */
+    uint64_t system_prompt_tokens;
+    /* of the window, as a part of 1: where there is no more headroom (default 0.9) */
+    double compact_at_pct;
+    double budget_threshold_pct; /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
     uint32_t scope_runs;         /* (default 3; UINT32_MAX: all; PHI_COMPACTION_NO_RUNS) */
     uint64_t scope_tokens;       /* (default: max_context_tokens) */
@@ -43,38 +43,42 @@ typedef struct phi_compaction_config {
     uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
     uint64_t max_summary_tokens; /* of what stands for a section (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
-    const char *focus_message;      /* put before each section that was summed up, as the user's
-                                         (default: none) */
+    /* put before each section that was summed up, as the user's (default: none) */
+    const char *focus_message;
 } phi_compaction_config;
 
-/* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max < threshold. With the
-   defaults and a window of 100,000 that is above 81,000. config NULL: the defaults. */
+/* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max <
+   threshold. With the defaults and a window of 100,000 that is above 81,000. config NULL: the
+   defaults. */
 PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
 
 /* What to replace in a view:
-   - of the current run, the turns between the first and the recent ones: by one summary. Long results of the recent
-     ones: by themselves, cut to their first and last lines;
+   - of the current run, the turns between the first and the recent ones: by one summary. Long
+     results of the recent ones: by themselves, cut to their first and last lines;
    - earlier runs in scope: each by a summary of its own; those before them: by nothing;
    - what is DURABLE stands, behind the summary.
-   A summary is a user's message of one line for each message of the user or the model, as far as max_summary_tokens go;
-   else the oldest lines are left out, and a first line says how many. Lines of an earlier summary are taken over as
-   they are. A section whose summary would not be smaller stands.
-   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config NULL: the defaults;
-   counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that does not come after the one before. */
+   A summary is a user's message of one line for each message of the user or the model, as far as
+   max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
+   of an earlier summary are taken over as they are. A section whose summary would not be smaller
+   stands.
+   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config
+   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that
+   does not come after the one before. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
                                        phi_rewrite *out);
 
-/* The three levels over a list of messages, for hosts that keep their own; each only where the one before was not enough
-   for max_context_tokens - system_prompt_tokens:
+/* The three levels over a list of messages, for hosts that keep their own; each only where the one
+   before was not enough for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;
    - answers before the last keep_recent_turns messages become a line each, and their results go;
-   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a marker says how many
-     messages went; where that is not enough, the newest that fit behind a marker stay; where not even the newest one
-     fits beside it, the newest that fit, without a marker.
-   A marker that goes counts as the messages it stands for. What comes out is never over that budget (it may be empty),
-   and no result is parted from its call. The list is in the arena, its messages
+   - all between the first keep_first_turns and the last keep_recent_turns messages goes, and a
+     marker says how many messages went; where that is not enough, the newest that fit behind a
+     marker stay; where not even the newest one fits beside it, the newest that fit, without a
+     marker.
+   A marker that goes counts as the messages it stands for. What comes out is never over that budget
+   (it may be empty), and no result is parted from its call. The list is in the arena, its messages
    are those given or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,

@@ -171,8 +171,8 @@ PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold 
         thread->fold = *fold;
         return;
     }
-    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted =
-        0; /* its room stays */
+    /* its room stays */
+    thread->fold.count = thread->fold.linked = thread->fold.groups = thread->fold.counted = 0;
     thread->fold.tokens = 0;
     thread->fold.durable = 0;
     thread->fold.overlaps = false;

@@ -1,10 +1,11 @@
 /* policy.h - how much of a view a model is sent.
 
-   A group is an answer and its results, wherever they stand, or a user's message; it is sent whole or not at all.
-   A turn is a user's message and all up to the next one; what is said while a run goes on belongs to its turn.
-   The newest turn is always sent, its results cut at head and tail where it does not fit. Then, as far as the budget
-   goes: the summaries of what is older, and older groups, the newest first, until one does not fit. What is sent
-   begins with a user's message or a summary. A larger budget never shows less. */
+   A group is an answer and its results, wherever they stand, or a user's message; it is sent whole
+   or not at all. A turn is a user's message and all up to the next one; what is said while a run
+   goes on belongs to its turn. The newest turn is always sent, its results cut at head and tail
+   where it does not fit. Then, as far as the budget goes: the summaries of what is older, and older
+   groups, the newest first, until one does not fit. What is sent begins with a user's message or a
+   summary. A larger budget never shows less. */
 #ifndef PHI_HISTORY_POLICY_H
 #define PHI_HISTORY_POLICY_H
 
@@ -19,9 +20,11 @@ extern "C" {
 typedef enum phi_summaries {
     PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
     PHI_SUMMARIES_NONE,    /* they are left out */
-    PHI_SUMMARIES_REQUEST, /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
-                              make one, then project again */
-    PHI_SUMMARIES_WRITE /* the same, and the agent has it written, as by phi_summarize of these entries */
+    /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
+       make one, then project again */
+    PHI_SUMMARIES_REQUEST,
+    /* the same, and the agent has it written, as by phi_summarize of these entries */
+    PHI_SUMMARIES_WRITE
 } phi_summaries;
 
 enum {
@@ -41,8 +44,8 @@ typedef struct phi_policy {
     uint32_t keep_last_turns; /* these are shown whatever the budget (default 3) */
     bool keep_no_turns;       /* none but the newest, whatever keep_last_turns says */
     phi_summaries summaries;
-    phi_role
-        summary_role; /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    phi_role summary_role;
     uint32_t include; /* PHI_INCLUDE_ bits (default: all) */
 } phi_policy;
 
@@ -52,8 +55,8 @@ PHI_API phi_policy phi_policy_default(void);       /* every field as it is when 
 PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
 PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
 PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
-PHI_API phi_policy
-phi_policy_for_model(const phi_model *model); /* its window, its output reserved: half at most */
+/* its window, its output reserved: half at most */
+PHI_API phi_policy phi_policy_for_model(const phi_model *model);
 
 /* The first that is not NULL; else the default one. */
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
@@ -72,18 +75,19 @@ typedef struct phi_projection_meta {
     bool budget_truncated; /* the budget cut: groups, summaries, or results of the newest turn */
     bool protected_over;   /* protected turns go beyond the budget */
     bool overflow;         /* not even the newest turn fits, its tool results cut short included */
-    size_t
-        orphans_repaired; /* results made for calls without, and results without a call that were left out */
+    /* results made for calls without, and results without a call that were left out */
+    size_t orphans_repaired;
     uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
-    bool
-        need_summary; /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
+    /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
+    bool need_summary;
     uint64_t need_from, need_to;
 } phi_projection_meta;
 
 /* What is sent of a view; pure: its result depends on nothing but its arguments.
-   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL: the estimate, as
-   phi_view_item.tokens has it; else what is looked at is counted. tool_schema_tokens: what the tools
-   cost. policy NULL: the default; meta NULL: not wanted. PHI_NO_MEMORY, PHI_BAD_ARG. */
+   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL:
+   the estimate, as phi_view_item.tokens has it; else what is looked at is counted.
+   tool_schema_tokens: what the tools cost. policy NULL: the default; meta NULL: not wanted.
+   PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena,

@@ -1,8 +1,9 @@
 /* prune.h - taking the oldest of a model's own words out of its view.
 
-   What a user said is never taken, nor what a compaction has left standing, nor durable entries. What is taken goes as
-   a whole: an answer with the results of its calls. It stays in the log.
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies. */
+   What a user said is never taken, nor what a compaction has left standing, nor durable entries.
+   What is taken goes as a whole: an answer with the results of its calls. It stays in the log.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it
+   applies. */
 #ifndef PHI_HISTORY_PRUNE_H
 #define PHI_HISTORY_PRUNE_H
 
@@ -18,20 +19,21 @@ typedef struct phi_prune {
     uint64_t tokens;   /* to be taken, at least: the last group may have more */
     phi_str memo;      /* what is to stand in their place (default: nothing) */
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
-    uint64_t
-        end_seq; /* entries from this one on stay: those of a turn that goes on (default: none) */
+    /* entries from this one on stay: those of a turn that goes on (default: none) */
+    uint64_t end_seq;
 } phi_prune;
 
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
-   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes. Both, and what they
-   point to, are in the arena; out->meta tells the same as JSON. out->span_count 0: nothing goes, since there is nothing,
-   or it is no larger than the memo. counter NULL: the estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
+   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes.
+   Both, and what they point to, are in the arena; out->meta tells the same as JSON. out->span_count
+   0: nothing goes, since there is nothing, or it is no larger than the memo. counter NULL: the
+   estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
 PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                   const phi_token_counter *counter, phi_arena *arena,
                                   phi_rewrite *out, phi_pruned *pruned);
 
-/* The first entry of the active lane that may be taken: what stood there when it was compacted last is as good as said
-   by the user. */
+/* The first entry of the active lane that may be taken: what stood there when it was compacted last
+   is as good as said by the user. */
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* revert.h - going back to an earlier step: what the model did since is taken out of its view.
 
-   A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in the thread. The loop adds
-   that line, where a tool asks for it (phi_tool.names_steps). The results of one answer are one step: they stay together.
-   What a user said cannot be gone back over.
+   A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
+   the thread. The loop adds that line, where a tool asks for it (phi_tool.names_steps). The results
+   of one answer are one step: they stay together. What a user said cannot be gone back over.
    Pure: from a thread to a rewrite, which whoever called it applies. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
@@ -19,22 +19,23 @@ typedef enum phi_revert_category {
     PHI_REVERT_COMPLETION,
     PHI_REVERT_STEP_SUMMARY
 } phi_revert_category;
-PHI_API const char *
-phi_revert_category_text(phi_revert_category category); /* "failure"... Static. */
+/* "failure"... Static. */
+PHI_API const char *phi_revert_category_text(phi_revert_category category);
 
 /* Zero means default for every field but category and step. */
 typedef struct phi_revert {
     phi_revert_category category;
     uint64_t step;   /* the entry */
     phi_str summary; /* what is to be remembered of it (default: nothing) */
-    uint64_t
-        end_seq; /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+    /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+    uint64_t end_seq;
 } phi_revert;
 
 /* What the active lane is to show no longer: all behind the step, in its place a user message
-   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then out->span_count is 0): it "was not
-   found", or "a user message" stands behind it. out->meta tells the same as JSON. Both, and what they point to, are in
-   the arena. PHI_BAD_ARG: no category; PHI_NO_MEMORY. */
+   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then
+   out->span_count is 0): it "was not found", or "a user message" stands behind it. out->meta tells
+   the same as JSON. Both, and what they point to, are in the arena. PHI_BAD_ARG: no category;
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
                                    phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
 

@@ -1,8 +1,8 @@
 /* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
 
-   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the system prompt and
-   the tools, too. Messages behind that answer are estimated. A list that was changed in between (compacted, pruned,
-   replaced) is no longer what was reported: reset it. */
+   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the
+   system prompt and the tools, too. Messages behind that answer are estimated. A list that was
+   changed in between (compacted, pruned, replaced) is no longer what was reported: reset it. */
 #ifndef PHI_HISTORY_TRACKER_H
 #define PHI_HISTORY_TRACKER_H
 
@@ -18,11 +18,13 @@ typedef struct phi_tracker {
     size_t index;
 } phi_tracker;
 
-/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0 is ignored. */
+/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0
+   is ignored. */
 PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
 
-/* The tokens that a list of `count` messages is known to have, and in *from the first message that is to be estimated
-   and added. Where nothing is known of it, or it is too short to hold the recorded one: 0, and *from is 0. */
+/* The tokens that a list of `count` messages is known to have, and in *from the first message that
+   is to be estimated and added. Where nothing is known of it, or it is too short to hold the
+   recorded one: 0, and *from is 0. */
 PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
 
 /* The whole sum. counter NULL: the estimate. */

@@ -1,8 +1,9 @@
 /* disk.c - the system's files for stores.
 
-   The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one process do not see
-   each other's, and closing any other descriptor of the file, as some library of the host may, gives it up. OFD locks
-   are as good and are Linux only. On NFS, Linux makes a flock of the client into one of the server. */
+   The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one
+   process do not see each other's, and closing any other descriptor of the file, as some library of
+   the host may, gives it up. OFD locks are as good and are Linux only. On NFS, Linux makes a flock
+   of the client into one of the server. */
 #include "io/disk_in.h"
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
@@ -193,9 +194,8 @@ static phi_status phi__disk_sync_directory(void *user_data, const char *path, ph
     do fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd < 0) return phi__disk_refused(errno, words);
-    status = fsync(fd) == 0 || errno == EINVAL
-                 ? PHI_OK /* EINVAL: a system that has no such thing */
-                 : phi__disk_refused(errno, words);
+    /* EINVAL: a system that has no such thing */
+    status = fsync(fd) == 0 || errno == EINVAL ? PHI_OK : phi__disk_refused(errno, words);
     (void)close(fd);
     return status;
 }

@@ -1,9 +1,11 @@
-/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise from the disk.
+/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise
+   from the disk.
 
-   A table of functions, so that a test can have a disk that is full. Words for a failure are the system's own, and
-   may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size left; PHI_BUSY a lock that another
-   has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the system cannot count; PHI_IO every other refusal.
-   No descriptor is inherited by a program that is started, and no signal is raised. Nothing waits for a lock.
+   A table of functions, so that a test can have a disk that is full. Words for a failure are the
+   system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
+   left; PHI_BUSY a lock that another has; PHI_NO_MEMORY ENOMEM; PHI_TOO_BIG an offset that the
+   system cannot count; PHI_IO every other refusal. No descriptor is inherited by a program that is
+   started, and no signal is raised. Nothing waits for a lock.
    Threads: one at a time for each file. */
 #ifndef PHI_IO_DISK_IN_H
 #define PHI_IO_DISK_IN_H
@@ -44,8 +46,8 @@ typedef struct phi__disk {
                         size_t *wrote, phi__words *words);
     phi_status (*cut)(void *user_data, intptr_t file, uint64_t bytes, phi__words *words);
     phi_status (*sync)(void *user_data, intptr_t file, phi__words *words); /* data and size */
-    /* An advisory lock on the open file: gone when it is closed, or its process ends however it ends. Two opens of
-       one file shut each other out in one process as well. */
+    /* An advisory lock on the open file: gone when it is closed, or its process ends however it
+       ends. Two opens of one file shut each other out in one process as well. */
     phi_status (*lock)(void *user_data, intptr_t file, phi__words *words);
     phi_status (*rename)(void *user_data, const char *from, const char *to, phi__words *words);
     phi_status (*remove)(void *user_data, const char *path, phi__words *words);

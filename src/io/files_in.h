@@ -45,23 +45,24 @@ PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info 
 PHI__FN phi_status phi__file_open_read(phi_memory *memory, const char *path, phi__file **out,
                                        phi__words *words);
 
-/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the old
-   mode (and owner, where allowed). `path` is a resolved one, so that a link's target is replaced; other names
-   of the same file (hard links) keep the old content. A device is written in place. */
+/* Writes beside `path` and renames over it at commit: a torn write leaves the old file, with the
+   old mode (and owner, where allowed). `path` is a resolved one, so that a link's target is
+   replaced; other names of the same file (hard links) keep the old content. A device is written in
+   place. */
 PHI__FN phi_status phi__file_open_replace(phi_memory *memory, const char *path, phi__file **out,
                                           phi__words *words);
 
 /* Up to n bytes; *got 0 at the end. */
 PHI__FN phi_status phi__file_read(phi__file *file, char *out, size_t n, size_t *got,
                                   phi__words *words);
-PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n,
-                                   phi__words *words); /* all n, or an error that stays */
+/* all n, or an error that stays */
+PHI__FN phi_status phi__file_write(phi__file *file, const char *bytes, size_t n, phi__words *words);
 PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* replace: renames */
 /* An uncommitted replacement is removed. NULL is harmless. */
 PHI__FN void phi__file_close(phi__file *file);
 
-/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what the system spends on
-   it. PHI_BUSY: they are used up, come again. */
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what
+   the system spends on it. PHI_BUSY: they are used up, come again. */
 
 PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
 /* The same in slices. *at: 0 at first. */
@@ -70,8 +71,8 @@ PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to be looked at, at its
-   right end, so that a link's target can be put before it. */
+   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to
+   be looked at, at its right end, so that a link's target can be put before it. */
 typedef struct phi__resolve {
     char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
     char rest[PHI__PATH_BYTES];
@@ -85,10 +86,10 @@ PHI__FN phi_status phi__resolve_advance(phi__resolve *r, size_t *units, phi__wor
 /* Whether a resolved path is `directory` (resolved too) or lies in it. */
 PHI__FN bool phi__path_inside(const char *directory, const char *path);
 
-/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories that
-   cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor for the
-   root, one for the directory being read, and one for each directory above that has more than 64 KiB of
-   names of directories; of those 64 KiB are in memory. */
+/* A directory walk, an entry at a time, in no order; its time is linear in the entries. Directories
+   that cannot be read, or lie more than 64 deep, are returned and not entered. Holds one descriptor
+   for the root, one for the directory being read, and one for each directory above that has more
+   than 64 KiB of names of directories; of those 64 KiB are in memory. */
 typedef struct phi__walk_entry {
     phi_str path;        /* relative to the walk's root; borrowed until the next call */
     phi__file_kind kind; /* links are not followed */
@@ -96,8 +97,8 @@ typedef struct phi__walk_entry {
 } phi__walk_entry;
 PHI__FN phi_status phi__walk_new(phi_memory *memory, const char *root, phi__walk **out,
                                  phi__words *words);
-/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or closed:
-   come again; PHI_NOT_FOUND: the end. */
+/* PHI_OK: an entry; PHI_BUSY: a directory was opened, with two system calls a part of its path, or
+   closed: come again; PHI_NOT_FOUND: the end. */
 PHI__FN phi_status phi__walk_next(phi__walk *walk, phi__walk_entry *out);
 PHI__FN void phi__walk_skip(phi__walk *walk); /* do not enter the directory just returned */
 PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */

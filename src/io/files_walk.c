@@ -1,8 +1,9 @@
 /* files_walk.c - a directory tree, an entry at a time.
 
-   Each directory being walked is a level. What it holds is returned as it is read; names of directories wait until their
-   level is read to its end, or their bytes are many. So time is linear in the tree, and memory does not grow with it.
-   A directory is opened from the root, part by part, and never through a link. */
+   Each directory being walked is a level. What it holds is returned as it is read; names of
+   directories wait until their level is read to its end, or their bytes are many. So time is linear
+   in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
+   and never through a link. */
 #include "io/files_in.h"
 
 #ifndef PHI_NO_FILES

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a tenth
-   more CPU when many come at once (bench/bench_http.c). */
+/* libcurl's read buffer, held while streaming: with 8192 it takes 8 KB less, and a delta costs a
+   tenth more CPU when many come at once (bench/bench_http.c). */
 #define PHI__HTTP_BUFFER_BYTES 16384L
 #define PHI__HTTP_UPLOAD_LEAST 16384u /* libcurl's own bound */
 #define PHI__HTTP_UPLOAD_MOST 131072u
@@ -142,9 +142,9 @@ static bool phi__transfer_codings_fit(phi_str value) {
     return true;
 }
 
-/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB become
-   46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim answers
-   count: what they name, libcurl undoes in the final one. */
+/* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
+   become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
+   answers count: what they name, libcurl undoes in the final one. */
 static bool phi__transfer_may_decode(phi__transfer *t, phi_str line) {
     size_t colon;
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
@@ -326,8 +326,8 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
-/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the body
-   is few calls, and little beside what it sends. */
+/* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
+   body is few calls, and little beside what it sends. */
 static long phi__transfer_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;

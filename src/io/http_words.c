@@ -149,7 +149,8 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
     }
 }
 
-/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it is. */
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it
+   is. */
 static bool phi__http_has_memory(const phi__transfer *t) {
     char zeros[8192];
     char *escaped; /* three bytes each */

@@ -40,7 +40,8 @@ static bool phi__inbox_reserve(phi__inbox *inbox, uint32_t need, uint32_t *at) {
         uint32_t to_end = inbox->size - (tail & (inbox->size - 1));
         uint32_t pad = need > to_end ? to_end : 0;
         uint32_t used = tail - PHI__LOAD(&inbox->head);
-        /* A tail read before other threads moved on may lie behind head: try again with a new one. */
+        /* A tail read before other threads moved on may lie behind head: try again with a new
+           one. */
         if (used > inbox->size) {
             tail = PHI__LOAD(&inbox->tail);
             continue;

@@ -4,8 +4,8 @@
    consumer reads published records in order and zeroes the room behind them. A producer that was
    stopped between the two holds up the records behind its own, never the producers.
    Ownership: the memory is taken at start; a posted text is copied into it.
-   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread. Posters must have stopped before
-   phi__inbox_free. */
+   Threads: phi__inbox_prepare and phi__inbox_publish from any; the rest on the pumping thread.
+   Posters must have stopped before phi__inbox_free. */
 #ifndef PHI_IO_INBOX_IN_H
 #define PHI_IO_INBOX_IN_H
 
@@ -29,9 +29,10 @@ typedef struct phi__post {
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
 PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room comes
-   first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must follow
-   soon; nothing behind it is seen before. `keep` false: the message is as if never posted. */
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room
+   comes first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must
+   follow soon; nothing behind it is seen before. `keep` false: the message is as if never
+   posted. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
@@ -40,7 +41,8 @@ PHI__FN phi_status phi__inbox_prepare_two(phi__inbox *inbox, const phi__post *po
                                           struct phi__inbox_record **out);
 PHI__FN void phi__inbox_publish(struct phi__inbox_record *record, bool keep);
 
-/* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must follow. */
+/* The oldest message; false: none. `out->text` is valid until phi__inbox_drop, which must
+   follow. */
 PHI__FN bool phi__inbox_peek(phi__inbox *inbox, phi__post *out);
 PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 

@@ -36,10 +36,10 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us;
     bool fired; /* a timer has, since the last wait */
-    uint64_t
-        round_us; /* while timers fire: what is set for then or before waits for the next round */
-    uint64_t
-        put_off_us; /* one was: the next round reaches to here, also if the clock stands still */
+    /* while timers fire: what is set for then or before waits for the next round */
+    uint64_t round_us;
+    /* one was: the next round reaches to here, also if the clock stands still */
+    uint64_t put_off_us;
 };
 
 /* ---- timers ---- */

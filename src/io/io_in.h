@@ -20,8 +20,8 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What is set
-   while timers fire, for now or before, fires in the next phi__io_timers. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What
+   is set while timers fire, for now or before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -44,8 +44,8 @@ PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
 
 PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, always asked */
-PHI__FN int64_t phi__io_wall_ms(const phi__io *io); /* Unix time for timestamps: wall clock, or
-                                                         clock_us_fn / 1000 when that is given */
+/* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
+PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
 
 /* Sets or moves a timer (absolute; UINT64_MAX: never, but its place is kept); NO_MEMORY only when

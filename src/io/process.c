@@ -1,9 +1,9 @@
 /* process.c - one child process: its streams, its exit, its end.
 
    A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
-   number too, cannot be given to others; then REAPED, after its group was killed, while what is left
-   in its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
-   it is reaped: an orphan. */
+   number too, cannot be given to others; then REAPED, after its group was killed, while what is
+   left in its pipes is read. A process freed while it runs lives on, without streams and callbacks,
+   until it is reaped: an orphan. */
 #include "io/process_in.h"
 
 #ifndef PHI_NO_PROCESS
@@ -308,8 +308,8 @@ static void phi__process_on_timer(phi__timer *timer) {
     phi__process_settle(p);
 }
 
-/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so, and
-   a short wait is better than a zombie for as long as the host lives. */
+/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so,
+   and a short wait is better than a zombie for as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;

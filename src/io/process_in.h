@@ -11,8 +11,8 @@
    number may belong to others by then.
 
    Ownership: a phi__process belongs to its caller until phi__process_free, which kills and forgets
-   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must be
-   freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
+   it; reaping goes on in the pump, and phi__io_pending says whether there is some to do. All must
+   be freed before the phi__io; phi__io_free waits at most 50 ms for each that was killed but is not
    dead yet, and leaves it to the system then.
    Callbacks: every function here may be called inside `output` and `exited`. */
 #ifndef PHI_IO_PROCESS_IN_H
@@ -27,8 +27,8 @@ typedef struct phi__process phi__process;
 typedef struct phi__process_desc {
     const char *const *argv; /* NULL-ended; copied; argv[0] is looked up in PATH */
     const char *cwd;         /* NULL: the host's */
-    const char *const
-        *env;      /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    /* "NAME=value", NULL-ended, added to or replacing the host's; NULL: none */
+    const char *const *env;
     phi_str input; /* written to the child's stdin, then closed; copied. None: stdin is /dev/null */
     /* Bytes of stdout (1) or stderr (2), on the pumping thread, at most 16 KiB a stream and turn;
        borrowed until it returns. False stops the reading of that stream until

@@ -1,5 +1,5 @@
-/* secret.c - a text is compared with a secret character by character, each decoded on the way: so no form of a secret is
-   ever stored, and hiding takes no memory and cannot fail. */
+/* secret.c - a text is compared with a secret character by character, each decoded on the way: so
+   no form of a secret is ever stored, and hiding takes no memory and cannot fail. */
 #include "io/secret_in.h"
 
 #include "base/base64_in.h"
@@ -64,8 +64,8 @@ static int phi__secret_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are none; SIZE_MAX: the text
-   ends before. */
+/* `digits` hexadecimal digits from `at`, behind `skip` bytes: how many bytes in all. 0: they are
+   none; SIZE_MAX: the text ends before. */
 static size_t phi__secret_hex(phi_str s, size_t at, size_t skip, size_t digits, unsigned *code) {
     size_t i;
     *code = 0;
@@ -83,7 +83,8 @@ static bool phi__secret_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends in it. */
+/* The character at `at`, with its escape undone; how many bytes it takes, SIZE_MAX: the text ends
+   in it. */
 static size_t phi__secret_unit(phi_str s, size_t at, char *c) {
     unsigned code = 0;
     size_t n = 0;
@@ -141,8 +142,8 @@ static bool phi__secret_same(const phi__secret_form *form, char want, char c) {
     return (want == '+' && c == '-') || (want == '/' && c == '_');
 }
 
-/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is another text, or the
-   text ends before it (then s.len is returned). */
+/* Compares from `at`: where the form ends, with *units of it found. Less than all of them: it is
+   another text, or the text ends before it (then s.len is returned). */
 static size_t phi__secret_match(const phi__secret_form *form, phi_str s, size_t at, size_t *units) {
     size_t all = phi__secret_units(form), i;
     for (i = 0; i < all && at < s.len; i++) {
@@ -196,7 +197,8 @@ static bool phi__secret_begins(const phi__secrets *set, char c) {
     return (set->first[byte / 8] >> byte % 8 & 1) != 0;
 }
 
-/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a letter before. */
+/* The longest secret at `at`: where it ends, or 0. *from: where it begins, which base64 may do a
+   letter before. */
 static size_t phi__secret_at(const phi__secrets *set, phi_str s, size_t at, phi__secret_text kind,
                              size_t *from) {
     size_t best = 0, i, units, end;
@@ -249,7 +251,8 @@ static phi__secret *phi__secret_room(phi__secrets *set) {
     return &list[set->count];
 }
 
-/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one more. */
+/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one
+   more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t i, n = 0;
     for (i = 0; i < set->count; i++)

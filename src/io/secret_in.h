@@ -1,10 +1,12 @@
 /* secret_in.h - the keys, tokens and passwords that requests carry, found again in what comes back.
 
-   A set is filled from requests before they leave: secret headers, user info and queries of URLs, keys. In texts
-   asterisks of the same length then take the place of each secret, whether it stands there as it is, escaped
-   (percent-encoding, JSON) or in base64, alone or inside of something longer.
+   A set is filled from requests before they leave: secret headers, user info and queries of URLs,
+   keys. In texts asterisks of the same length then take the place of each secret, whether it stands
+   there as it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something
+   longer.
    Secrets of less than 8 bytes are not searched for: they would be found everywhere.
-   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at `failed`. */
+   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at
+   `failed`. */
 #ifndef PHI_IO_SECRET_IN_H
 #define PHI_IO_SECRET_IN_H
 
@@ -42,13 +44,14 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 /* All that a request carries in its URL and its headers. */
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
 
-/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of versions, and of what is
-   behind a "#". */
+/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of
+   versions, and of what is behind a "#". */
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {
     PHI__SECRET_BYTES, /* a part of a stream */
-    PHI__SECRET_WORDS, /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    /* words that may have been cut: the beginning of a secret at their end is hidden, too */
+    PHI__SECRET_WORDS,
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;
 

@@ -1,13 +1,14 @@
 /* thread.h - the thread: one append-only log of what was said and done, and every view of it.
 
-   An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*: messages in
-   order, with the *rewrites* that were made to them since (compaction, pruning, a replaced history, a revert).
-   A lane may begin as a fork of another at some entry; branches and reruns are lanes, and share what they have in
-   common. Nothing is ever taken out of the log: a rewrite can be revoked, and the fold has the originals again.
+   An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*:
+   messages in order, with the *rewrites* that were made to them since (compaction, pruning, a
+   replaced history, a revert). A lane may begin as a fork of another at some entry; branches and
+   reruns are lanes, and share what they have in common. Nothing is ever taken out of the log: a
+   rewrite can be revoked, and the fold has the originals again.
 
-   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a run goes over a
-   thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite puts a rewrite off until the run
-   ends.
+   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a
+   run goes over a thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite
+   puts a rewrite off until the run ends.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_THREAD_H
 #define PHI_LOG_THREAD_H
@@ -39,8 +40,8 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_FORGOTTEN /* every entry before it is gone (phi_agent_desc.at_memory_limit) */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began with copies of what
-   another one showed: phi_new_session, phi_thread_fork. */
+/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began
+   with copies of what another one showed: phi_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
@@ -51,7 +52,8 @@ enum {
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    PHI_KEEP_NONE /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
+    /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
+    PHI_KEEP_NONE
 } phi_keep;
 
 /* Why a rewrite was made. */
@@ -65,7 +67,8 @@ typedef enum phi_rewrite_reason {
 } phi_rewrite_reason;
 PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
 
-/* In the place of all that is in view from entry `from` to entry `to`, both included: these messages, or nothing. */
+/* In the place of all that is in view from entry `from` to entry `to`, both included: these
+   messages, or nothing. */
 typedef struct phi_span {
     uint64_t from, to;
     const phi_message *messages;
@@ -82,29 +85,30 @@ typedef struct phi_written {
 
 /* A change of what a lane's model sees. Zero means default for every field. */
 typedef struct phi_rewrite {
-    const char *
-        op_id; /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
-                          (default, also where it is empty: made) */
+    /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
+       (default, also where it is empty: made) */
+    const char *op_id;
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
-    uint64_t
-        base_seq; /* what was known when it was made: spans end here at most, and later entries stay untouched
-                          (default, where 0 and has_base is false: the last entry) */
+    /* what was known when it was made: spans end here at most, and later entries stay untouched
+       (default, where 0 and has_base is false: the last entry) */
+    uint64_t base_seq;
     bool has_base;
     const phi_span *spans; /* in order, apart from each other */
     size_t span_count;
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
-    const char
-        *meta; /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    const char *meta;
     const phi_written *written; /* (default: no model wrote it) */
-    const char *
-        switch_to; /* a lane that is the active one from then on; one that is not there begins empty. Alone, or with
-                      spans; never with revoke, and what is revoked leaves it as it is (default: none) */
+    /* a lane that is the active one from then on; one that is not there begins empty. Alone, or
+       with spans; never with revoke, and what is revoked leaves it as it is (default: none) */
+    const char *switch_to;
 } phi_rewrite;
 
-/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is freed or, of an
-   agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what the active lane does not show is
-   valid until the next phi_step: it leaves memory (persist/store.h). */
+/* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is
+   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what
+   the active lane does not show is valid until the next phi_step: it leaves memory
+   (persist/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
     int64_t at_ms; /* Unix time; for display, never for order */
@@ -128,41 +132,46 @@ typedef struct phi_entry {
     const phi_forgotten *forgotten;                        /* FORGOTTEN; then usage is all runs' */
 } phi_entry;
 
-/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log that has forgotten
-   entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
+/* One more than the last entry's seq; also the revision. And the first entry's seq: 0, but of a log
+   that has forgotten entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API uint64_t phi_thread_first(const phi_thread *thread);
-/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be read back. */
+/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be
+   read back. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
-/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as phi_thread_entry gives
-   it; none where there are none. PHI_BAD_ARG: from is larger than to; PHI_NOT_FOUND:
+/* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
+   phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
+   PHI_NOT_FOUND:
    some are forgotten; PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
-/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has). Copied. *seq, where
-   given: of the first. All or none; but calls of a run that died get an error result first, which stays. PHI_STALE: it
-   has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has).
+   Copied. *seq, where given: of the first. All or none; but calls of a run that died get an error
+   result first, which stays. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are copied. PHI_BAD_ARG (also a
-   name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing changed. */
+/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are
+   copied. PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY:
+   nothing changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
-/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more (phi_agent_rewrite). */
+/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more
+   (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
-/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info what is not in the
-   other entries; each as far as there is one. The last one holds. */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info
+   what is not in the other entries; each as far as there is one. The last one holds. */
 #define PHI_NOTE_THREAD "phi.thread"
 
 /* ---- what a thread knows of itself ---- */
 
 typedef struct phi_thread_info {
-    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept in snapshots and
-       texts. */
+    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept
+       in snapshots and texts. */
     phi_str id;
     /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
     int64_t made_ms, changed_ms;
@@ -172,18 +181,18 @@ typedef struct phi_thread_info {
     uint64_t forked_at;  /* the last entry of that which it shows; UINT64_MAX: none */
 } phi_thread_info;
 
-/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or out of one, or is freed
-   or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
+   out of one, or is freed or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
-/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins anew
-   (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced, keeps both.
-   title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or no object; PHI_NO_MEMORY:
-   nothing changed. */
+/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins
+   anew (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced,
+   keeps both. title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or
+   no object; PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
-/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the last run), empty where it
-   had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one, or it is forgotten; PHI_BAD_ARG; what the store
-   says. */
+/* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the
+   last run), empty where it had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one,
+   or it is forgotten; PHI_BAD_ARG; what the store says. */
 PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
@@ -193,24 +202,27 @@ PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's n
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
 
-/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back to the end of a whole
-   group: an answer and its results stay together. UINT64_MAX, and all past the end: all of it. The name is copied.
-   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the
-   store says. */
+/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back
+   to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all past
+   the end: all of it. The name is copied.
+   PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not
+   UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing
-   changed. */
+/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not
+   UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
-/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes over the thread; PHI_BAD_ARG:
-   it is not valid, and `words`, where given, say what is wrong with it: spans out of order or past base_seq, one that
-   cuts a group or a synthetic message, a message without content, an id that is not UTF-8 or of the form that phi makes;
-   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
+/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes
+   over the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, say what is wrong with
+   it: spans out of order or past base_seq, one that cuts a group or a synthetic message, a message
+   without content, an id that is not UTF-8 or of the form that phi makes;
+   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is
+   to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -224,19 +236,22 @@ typedef struct phi_view_item {
     uint64_t tokens; /* by estimate */
 } phi_view_item;
 
-/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end: now). The list is in the
-   arena; its messages are the thread's, valid as an entry's. PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what
-   the store says. */
+/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end:
+   now). The list is in the arena; its messages are the thread's, valid as an entry's.
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what the store says. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs that have ended also what
-   attempts took that were thrown away; and of summaries that a model wrote. */
+/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs
+   that have ended also what attempts took that were thrown away; and of summaries that a model
+   wrote. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
-/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as phi_thread_fork_lane cuts
-   it; UINT64_MAX, and all past the end: all of it) are its messages; a note behind them says where it came from
-   (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the store says: phi_last_error. Caller frees with phi_thread_free. */
+/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as
+   phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it) are its messages; a
+   note behind them says where it came from (phi_thread_get_info). Shares nothing; runs, rewrites,
+   lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the
+   store says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

@@ -29,8 +29,8 @@ typedef struct phi_agent_desc {
     size_t tool_count;
     phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
     uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
-    uint32_t
-        tool_timeout_ms; /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
+    /* of tools that have none of their own (default 120,000; PHI_UNLIMITED) */
+    uint32_t tool_timeout_ms;
     phi_tool_choice tool_choice;
     phi_thinking thinking;
     uint32_t max_tokens;  /* output tokens a call (default: the model's) */
@@ -38,62 +38,63 @@ typedef struct phi_agent_desc {
     double temperature;
     phi_cache cache;   /* prompt cache marks (default: all) */
     phi_format format; /* of the answers (default: text) */
-    phi_compaction_config
-        compaction; /* of what the model sees, before a request is made that nears its window, and
-                       after one that the provider finds too long; its text is copied */
+    /* of what the model sees, before a request is made that nears its window, and after one that
+       the provider finds too long; its text is copied */
+    phi_compaction_config compaction;
     phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
     phi_retry retry;
     const struct phi_profile *profile; /* fills what is not set here; copied (default: none) */
-    const char *agent_id, *session_id, *config_id; /* copied (default: random; config_id: from the
-                                                      model). loop ids are session.config.N */
+    /* copied (default: random; config_id: from the model). loop ids are session.config.N */
+    const char *agent_id, *session_id, *config_id;
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
-    phi_agent parent; /* its phi_abort ends this one's runs too, and its budget pays for them; both
-                                 are of one runtime (default: none) */
-    phi_trigger
-        first_turn_trigger; /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
-    phi_keep
-        keep; /* what stays in view of a run that fails or is cancelled, not of one that a limit ends (default: what is
-                 complete of it); of one that keeps nothing its rewrites go, too */
+    /* its phi_abort ends this one's runs too, and its budget pays for them; both are of one runtime
+       (default: none) */
+    phi_agent parent;
+    /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
+    phi_trigger first_turn_trigger;
+    /* what stays in view of a run that fails or is cancelled, not of one that a limit ends
+       (default: what is complete of it); of one that keeps nothing its rewrites go, too */
+    phi_keep keep;
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
-    uint32_t
-        decision_timeout_ms;   /* of what waits for phi_decide or phi_budget_raise (default 300,000;
-                                       PHI_UNLIMITED) */
+    /* of what waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
+    uint32_t decision_timeout_ms;
     const phi_filter *filters; /* of user messages; the array is copied */
     size_t filter_count;
     phi_queue_mode steering_mode, follow_up_mode;
     uint32_t queue_limit; /* messages that wait in a queue (default 64) */
-    uint32_t
-        doom_warn_after; /* the same call with the same arguments this often in a run: the model and
-                                 the host are warned (default 3; PHI_UNLIMITED: never) */
-    uint32_t
-        doom_stop_after; /* this often: it is not run, and the run ends (default 5; the same) */
+    /* the same call with the same arguments this often in a run: the model and the host are warned
+       (default 3; PHI_UNLIMITED: never) */
+    uint32_t doom_warn_after;
+    /* this often: it is not run, and the run ends (default 5; the same) */
+    uint32_t doom_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does there. Without a store, entries that no lane shows leave memory for good: PHI_EV_FORGOTTEN tells of it, and
-       so does an entry of the log; what pointers to them point to is gone, and older responses are stale. With a store the
-       log stays whole, and is read back when asked for (default: compact, then forget). */
+    /* What it does there. Without a store, entries that no lane shows leave memory for good:
+       PHI_EV_FORGOTTEN tells of it, and so does an entry of the log; what pointers to them point to
+       is gone, and older responses are stale. With a store the log stays whole, and is read back
+       when asked for (default: compact, then forget). */
     phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
     uint64_t max_response_bytes; /* one answer (default 256 MiB) */
-    const phi_provider
-        *provider; /* copied: used for every model of this agent, whatever its protocol
-                                     (default: the registered one of that name, or phi's own) */
+    /* copied: used for every model of this agent, whatever its protocol (default: the registered
+       one of that name, or phi's own) */
+    const phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    bool
-        capture_requests; /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
-    const phi_store *
-        store; /* where its thread is kept, and loaded from if it is there; copied, what it points to
-                               borrowed until the agent is freed (default: in memory only) */
+    /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    bool capture_requests;
+    /* where its thread is kept, and loaded from if it is there; copied, what it points to borrowed
+       until the agent is freed (default: in memory only) */
+    const phi_store *store;
     const char *thread_id;    /* which one; copied (default: a new one, its id made) */
     const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
-    phi_token_counter
-        token_counter; /* of what a model is shown: policy, warnings, budget, compaction
-                                        and prunes go by it (default: the estimate) */
-    void *user_data;   /* comes back in every event, to hook_fn and translate_fn */
+    /* of what a model is shown: policy, warnings, budget, compaction and prunes go by it (default:
+       the estimate) */
+    phi_token_counter token_counter;
+    void *user_data; /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
 
 #ifdef __cplusplus

@@ -85,8 +85,8 @@ PHI__FN void phi__attempt_abandon(phi__run *run) {
     run->attempt.transfer = NULL;
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
-    phi__answer_drop(
-        run->attempt.answer); /* not settled: events that were not popped still show it */
+    /* not settled: events that were not popped still show it */
+    phi__answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 

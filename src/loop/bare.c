@@ -1,7 +1,7 @@
 /* bare.c - the end of a run over a thread that its agent was lent.
 
-   Such an agent exists for its one run, and afterwards only for the events that nobody has popped: it
-   waits for that in a list of its own, so that a step need not look at all agents. */
+   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
+   it waits for that in a list of its own, so that a step need not look at all agents. */
 #include "loop/loop_in.h"
 
 PHI__FN void phi__bare_make(phi__agent *agent) { agent->bare.is = true; }
@@ -16,8 +16,8 @@ PHI__FN void phi__bare_drop(phi__agent *agent) {
 
 PHI__FN void phi__bare_over(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
-    if (!agent->bare.is || agent->slot == NULL || agent->bare.over)
-        return; /* doomed: it goes anyway */
+    /* doomed: it goes anyway */
+    if (!agent->bare.is || agent->slot == NULL || agent->bare.over) return;
     phi__bare_drop(agent);
     agent->bare.over = true;
     agent->bare.next = NULL;

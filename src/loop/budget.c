@@ -1,7 +1,7 @@
 /* budget.c - what agents may spend, as a tree: reserved before a turn, charged after a call.
 
-   A reservation stands in the agent's own budget and in all above it, so that children which spend at
-   the same time cannot together go beyond what their parent has. */
+   A reservation stands in the agent's own budget and in all above it, so that children which spend
+   at the same time cannot together go beyond what their parent has. */
 #include "loop/loop_in.h"
 
 #include <stdio.h>

@@ -1,10 +1,11 @@
-/* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one result.
+/* call.c - one tool call: started, polled, finished from anywhere, or cancelled; exactly one
+   result.
 
-   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED. Another
-   thread has its room in the inbox before it claims, so what was claimed is sure to come, and neither a
-   deadline nor an abort takes it back or tells a tool that has finished to cancel. A call's own memory
-   is kept until its run looks at it again, so that a tool may use its state after handing over the
-   result. */
+   The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED.
+   Another thread has its room in the inbox before it claims, so what was claimed is sure to come,
+   and neither a deadline nor an abort takes it back or tells a tool that has finished to cancel. A
+   call's own memory is kept until its run looks at it again, so that a tool may use its state after
+   handing over the result. */
 #include "base/utf8_in.h"
 #include "base/words_in.h"
 #include "loop/loop_in.h"
@@ -80,7 +81,8 @@ PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REP
                    (unsigned)call->repeats);
 }
 
-/* The result's blocks, and one more for the model where the call repeats itself. NULL: no memory. */
+/* The result's blocks, and one more for the model where the call repeats itself. NULL: no
+   memory. */
 static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_result *result,
                                            size_t *count) {
     phi_arena *arena = &call->run->arena;
@@ -154,8 +156,8 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
-/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot. Else it holds nothing
-   that it could let go of. */
+/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot.
+   Else it holds nothing that it could let go of. */
 static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
@@ -169,8 +171,8 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
     const phi_tool *tool = call->tool;
     if (call->result != NULL) return;
     if (call->slot != NULL) {
-        if (!phi__call_claim(call) && !phi__call_awaits_tape(call))
-            return; /* its result is on the way */
+        /* its result is on the way */
+        if (!phi__call_claim(call) && !phi__call_awaits_tape(call)) return;
         if (phi__call_held(call) && tool->cancel != NULL)
             tool->cancel(tool->user_data, phi__call_handle(call));
     }
@@ -335,7 +337,8 @@ static void phi__call_start_again(phi__toolcall *call) {
         phi__call_begin(call, call->tool->start);
 }
 
-/* Of a call that is claimed, instead of a result that is an error. False: it is not to be tried again. */
+/* Of a call that is claimed, instead of a result that is an error. False: it is not to be tried
+   again. */
 static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     phi_runtime *rt = call->rt;
     const phi_tool *tool = call->tool;
@@ -434,8 +437,9 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
         rt->tape->ops->fired(rt->tape);
 }
 
-/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all have their turn in
-   each. The ring may change under way: a round is over when it comes to a call that had its turn. */
+/* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
+   have their turn in each. The ring may change under way: a round is over when it comes to a call
+   that had its turn. */
 PHI__FN bool phi__calls_polled(const phi_runtime *rt) { return rt->polls.count > 0; }
 
 PHI__FN void phi__calls_poll(phi_runtime *rt) {

@@ -1,7 +1,9 @@
-/* compactor.h - a host's own way to compact, which may take its time: a summary that a model writes.
+/* compactor.h - a host's own way to compact, which may take its time: a summary that a model
+   writes.
 
-   The run goes on meanwhile. It looks for the result before each of its requests, and what was said since it was asked
-   for stays as it is. Where it fails, and where there is no room left before it is done, phi's own plan is made. */
+   The run goes on meanwhile. It looks for the result before each of its requests, and what was said
+   since it was asked for stays as it is. Where it fails, and where there is no room left before it
+   is done, phi's own plan is made. */
 #ifndef PHI_LOOP_COMPACTOR_H
 #define PHI_LOOP_COMPACTOR_H
 
@@ -23,14 +25,16 @@ typedef struct phi_compaction_request {
 
 /* All are called on the pumping thread, and none may wait. One job at a time. */
 typedef struct phi_compactor {
-    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made now. */
+    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made
+       now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
-    /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are copied before `end` is
-       called. A rewrite that is not valid any more, or gains nothing, counts as a failure: anything else. So does
-       one that leaves the model nothing to see: PHI_EV_WARNING says so. */
+    /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
+       copied before `end` is called. A rewrite that is not valid any more, or gains nothing, counts
+       as a failure: anything else. So does one that leaves the model nothing to see: PHI_EV_WARNING
+       says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
-    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the agent is
-       freed, or its history replaced. It calls nothing of this agent's. */
+    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the
+       agent is freed, or its history replaced. It calls nothing of this agent's. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;

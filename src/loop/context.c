@@ -1,7 +1,7 @@
 /* context.c - what the model will see: the host's changes to the list.
 
-   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the thread's
-   own projection is taken as it is, and what was rendered of it. */
+   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the
+   thread's own projection is taken as it is, and what was rendered of it. */
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
 
@@ -27,8 +27,8 @@ static bool phi__context_list(phi__run *run) {
     return true;
 }
 
-/* Where messages stand, by their addresses: a host's list may have any order, and messages of its own. An
-   open table, half empty. */
+/* Where messages stand, by their addresses: a host's list may have any order, and messages of its
+   own. An open table, half empty. */
 typedef struct phi__place {
     const phi_message *message; /* NULL: free */
     size_t at;
@@ -61,8 +61,8 @@ static void phi__places_add(const phi__places *places, const phi_message *messag
     place->at = at;
 }
 
-/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are left
-   out. */
+/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are
+   left out. */
 static bool phi__context_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;

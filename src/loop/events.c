@@ -1,16 +1,16 @@
 /* events.c - the queue between the pump and the host: a list of records in shared blocks.
 
-   A block is freed when none of its records is left; one is kept as a spare, so that a steady stream
-   takes no memory from the allocator. What an event calls `partial` is kept as a length into the
-   answer and looked up when the event is popped, by which time the buffer may have moved. */
+   A block is freed when none of its records is left; one is kept as a spare, so that a steady
+   stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
+   the answer and looked up when the event is popped, by which time the buffer may have moved. */
 #include "base/words_in.h"
 #include "loop/loop_in.h"
 
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a host left for long is
-   given back bit by bit, and nothing grows meanwhile. */
+/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a
+   host left for long is given back bit by bit, and nothing grows meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
 typedef struct phi__event_block {

@@ -7,10 +7,11 @@
    rt->features, and the loop knows features by it alone: none of them by name. At each point the
    features that want it are called in the order of the table.
 
-   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the run
-   go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the run is
-   the feature's; from then on PHI__POINT_HELD is the run's state function, until it says where the
-   run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says what failed.
+   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the
+   run go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the
+   run is the feature's; from then on PHI__POINT_HELD is the run's state function, until it says
+   where the run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says
+   what failed.
    Threads: the pumping thread. */
 #ifndef PHI_LOOP_FEATURE_IN_H
 #define PHI_LOOP_FEATURE_IN_H

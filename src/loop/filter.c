@@ -1,7 +1,8 @@
 /* filter.c - asking the input filters about what a user said, before it is stored.
 
-   All filters see the same text, in order; what they warn of is appended to the message for the model, and
-   the first that refuses ends it. A filter may wait: the text and the place in the row are kept. */
+   All filters see the same text, in order; what they warn of is appended to the message for the
+   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
+   are kept. */
 #include "loop/loop_in.h"
 
 PHI__FN void phi__filter_init(phi__run *run) {

@@ -1,12 +1,13 @@
-/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what is done where it
-   takes more.
+/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what
+   is done where it takes more.
 
-   A run begins with it, while nothing of it was told and no event of the agent is looked at: then nobody points into the
-   log but the run itself. What the model sees is made smaller, and the log is copied: the rest of it leaves memory. Of a
-   log in a store only the view is made smaller; the store has the rest (stored.c).
-   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction and the copy find memory
-   also after a run that took all it could get. A run that ends without memory is followed by one that begins with half the
-   log, and so on. */
+   A run begins with it, while nothing of it was told and no event of the agent is looked at: then
+   nobody points into the log but the run itself. What the model sees is made smaller, and the log
+   is copied: the rest of it leaves memory. Of a log in a store only the view is made smaller; the
+   store has the rest (stored.c).
+   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction
+   and the copy find memory also after a run that took all it could get. A run that ends without
+   memory is followed by one that begins with half the log, and so on. */
 #include "loop/loop_in.h"
 #include "history/about_in.h"
 
@@ -17,8 +18,8 @@ enum {
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
     PHI__FORGET_RUN = 12288, /* bytes that it takes at least, with the reserve of a small limit */
     PHI__FORGET_RESERVE = 32768, /* bytes that are kept back at most, else an eighth of the limit */
-    PHI__FORGET_SUMMARY =
-        32,                 /* bytes of a log for a token of a summary in it, which stands twice */
+    /* bytes of a log for a token of a summary in it, which stands twice */
+    PHI__FORGET_SUMMARY = 32,
     PHI__FORGET_LEAST = 512 /* bytes of a log below which nothing of it is kept */
 };
 
@@ -37,7 +38,8 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
 }
 
-/* Whether nobody looks into the log: its events were released, and no summary of it is being written. */
+/* Whether nobody looks into the log: its events were released, and no summary of it is being
+   written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
     for (; child != NULL; child = child->tree.next_child)
@@ -81,8 +83,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that goes on without a
-   prompt, with what it goes on from. */
+/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that
+   goes on without a prompt, with what it goes on from. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -131,7 +133,8 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     return moment.did;
 }
 
-/* Brings the log down to what it may take, with room to grow again. False: no memory for the event. */
+/* Brings the log down to what it may take, with room to grow again. False: no memory for the
+   event. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
@@ -214,8 +217,8 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
         rt->pressed.last = agent->room.prev;
 }
 
-/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is whole before it is
-   called, and one that was freed is in it no more. */
+/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is
+   whole before it is called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     const phi__agent *last = rt->pressed.last;
     phi__agent *agent;

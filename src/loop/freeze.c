@@ -1,7 +1,7 @@
 /* freeze.c - a run, its tool calls and queues written as JSON.
 
-   What can be made again is not written: a request, a stream under way, a question to a hook. The states between a
-   turn's beginning and its answer are all written as the first of them. */
+   What can be made again is not written: a request, a stream under way, a question to a hook. The
+   states between a turn's beginning and its answer are all written as the first of them. */
 #include "loop/freeze_in.h"
 
 #include "model/message_in.h"

@@ -1,4 +1,5 @@
-/* freeze_fields.c - which fields of a run, of its parts and of its tool calls are written as they are. */
+/* freeze_fields.c - which fields of a run, of its parts and of its tool calls are written as they
+   are. */
 #include "loop/freeze_in.h"
 #include "text/records_in.h"
 

@@ -7,7 +7,8 @@
 
 #ifndef PHI_NO_SNAPSHOT
 
-/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. */
+/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to`
+   are. */
 typedef enum phi__freeze_part {
     PHI__FREEZE_RUN,     /* phi__run */
     PHI__FREEZE_FLAGS,   /* phi__run */

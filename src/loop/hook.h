@@ -1,10 +1,11 @@
-/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what waits.
+/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what
+   waits.
 
    One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
-   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook that
-   waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A wait has a
-   deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where nothing can be
-   denied, goes on. */
+   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook
+   that waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A
+   wait has a deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where
+   nothing can be denied, goes on. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
@@ -14,42 +15,42 @@
 extern "C" {
 #endif
 
-/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is said;
-   where it is not, it does nothing. */
+/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is
+   said; where it is not, it does nothing. */
 typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
-    PHI_HOOK_BEFORE_TURN =
-        1 << 1, /* turn_index, message_count. DENY: the run ends before the turn */
-    PHI_HOOK_TRANSFORM_CONTEXT = 1
-                                 << 2, /* messages: what the model would see; may be replaced. Asked
-                                            once a turn, and again after a compaction */
-    PHI_HOOK_CONVERT_TO_LLM =
-        1 << 3, /* messages, extensions too; those that are left are dropped */
+    /* turn_index, message_count. DENY: the run ends before the turn */
+    PHI_HOOK_BEFORE_TURN = 1 << 1,
+    /* messages: what the model would see; may be replaced. Asked once a turn, and again after a
+       compaction */
+    PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
+    /* messages, extensions too; those that are left are dropped */
+    PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
     /* compaction. DENY: it is not done; after an overflow the run ends with that error */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
     PHI_HOOK_AFTER_COMPACTION = 1 << 5, /* compaction */
-    PHI_HOOK_BEFORE_TOOL =
-        1 << 6, /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs
-                                      with those arguments. DENY: it is not run, and the model reads the
-                                      reply */
+    /* call, tool_name, tool_call_id, arguments. ALLOW with a reply: it runs with those arguments.
+       DENY: it is not run, and the model reads the reply */
+    PHI_HOOK_BEFORE_TOOL = 1 << 6,
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    PHI_HOOK_BEFORE_TOOL_UPDATE =
-        1 << 8, /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of
-                   it. It cannot wait: PHI_WAIT is as PHI_DENY */
+    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of it. It cannot
+       wait: PHI_WAIT is as PHI_DENY */
+    PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
-    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it has no
-       more). ALLOW with a reply: that is one message of steering. */
+    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it
+       has no more). ALLOW with a reply: that is one message of steering. */
     PHI_HOOK_STEERING = 1 << 12,
     PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
-    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the reply is
-       appended for the model; DENY: the input is refused, and the reply says why. */
+    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the
+       reply is appended for the model; DENY: the input is refused, and the reply says why. */
     PHI_HOOK_FILTER = 1 << 15,
-    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the model's own.
-       is_error: the last one was refused, and a fresh one is wanted; such an attempt is made once a turn and does
-       not count as a retry. DENY: the call fails, and the reply says why. */
+    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the
+       model's own. is_error: the last one was refused, and a fresh one is wanted; such an attempt
+       is made once a turn and does not count as a retry. DENY: the call fails, and the reply says
+       why. */
     PHI_HOOK_CREDENTIAL = 1 << 16
 } phi_hook_point;
 
@@ -60,14 +61,15 @@ typedef enum phi_verdict {
     PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
 } phi_verdict;
 
-/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the hook
-   returns. */
+/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the
+   hook returns. */
 typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
-    bool decided; /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or
-                     its deadline has passed */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or its deadline
+       has passed */
+    bool decided;
     uint64_t seq; /* of the last event queued before; over the runtime */
     phi_str loop_id;
     uint32_t turn_index;
@@ -81,10 +83,10 @@ typedef struct phi_hook {
     const phi_usage *usage;
     const phi_failure *failure;
     const phi_compaction *compaction;
-    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and CONVERT_TO_LLM the
-       list itself: the hook may set both to a list of its own, which is copied when it returns, and so are the
-       messages in it that are not of the list it was given; a NULL, and a message without its content, are left
-       out. */
+    /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
+       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own, which is copied
+       when it returns, and so are the messages in it that are not of the list it was given; a NULL,
+       and a message without its content, are left out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -92,25 +94,27 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may call every phi_
-   function but phi_step, phi_runtime_close and phi_runtime_free; it may free its agent, or any other. */
+/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may
+   call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free its
+   agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
-/* A filter sees the text of user messages (their text blocks, joined by line breaks) before they are
-   stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first PHI_DENY ends
-   that. */
+/* A filter sees the text of user messages (their text blocks, joined by line breaks) before they
+   are stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first
+   PHI_DENY ends that. */
 typedef struct phi_filter {
     phi_hook_fn fn;
     void *user_data;
 } phi_filter;
 
-/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL: none.
+/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL:
+   none.
 
-   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an abort, a
-              freed agent); a dead one gives PHI_STALE and changes nothing.
-   Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and nothing is
-              decided: try again, or without a reply, which always has room. PHI_BAD_ARG: a reply larger
-              than the inbox can ever hold, or PHI_WAIT. */
+   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an
+              abort, a freed agent); a dead one gives PHI_STALE and changes nothing.
+   Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
+              nothing is decided: try again, or without a reply, which always has room. PHI_BAD_ARG:
+              a reply larger than the inbox can ever hold, or PHI_WAIT. */
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
@@ -141,12 +145,13 @@ typedef struct phi_pending_item {
     uint64_t left_ms;  /* until then */
 } phi_pending_item;
 
-/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are, of
-   which the first `most` were written. Pumping thread. Models' answers are not listed. */
+/* Lists what the runs of a runtime wait for, agents in order of their handles; how many there are,
+   of which the first `most` were written. Pumping thread. Models' answers are not listed. */
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
 
-/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's answer. *out, where given, is
-   that thing; zero but for the agent and its run where it waits for nothing. NOTHING for a stale agent. Pumping thread. */
+/* What one agent waits for: the first thing that phi_pending lists of its run, or the model's
+   answer. *out, where given, is that thing; zero but for the agent and its run where it waits for
+   nothing. NOTHING for a stale agent. Pumping thread. */
 PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* hooks.c - asking the host: an answer at once, or a decision that is waited for.
 
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
-   decides, be it another thread, the deadline or the end of the run. Whatever happens while the host is
-   being asked, the question is in its run or call, and dies with it. */
+   decides, be it another thread, the deadline or the end of the run. Whatever happens while the
+   host is being asked, the question is in its run or call, and dies with it. */
 #include "loop/loop_in.h"
 
 #include <stdio.h>
@@ -133,8 +133,8 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     hook->ticket = phi__decision_ticket(d);
     hook->decided = again;
     verdict = fn(user_data, hook);
-    verdict =
-        phi__hook_verdict(d->point, verdict); /* the hook's own copy may have been written to */
+    /* the hook's own copy may have been written to */
+    verdict = phi__hook_verdict(d->point, verdict);
     if (agent->slot == NULL) {
         phi__decision_drop(d);
         return PHI__HOOK_GONE;

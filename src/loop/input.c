@@ -1,7 +1,8 @@
 /* input.c - the queues of what is said to a run: steering, follow-ups, injected messages.
 
-   A message waits in memory of its own; only when it is delivered does it enter the log. What a poll has
-   taken is pending until the next turn begins; where that turn does not come, it goes back. */
+   A message waits in memory of its own; only when it is delivered does it enter the log. What a
+   poll has taken is pending until the next turn begins; where that turn does not come, it goes
+   back. */
 #include "loop/loop_in.h"
 #include "base/utf8_in.h"
 #include "text/json_in.h"
@@ -256,9 +257,9 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
 
-/* The first that is pending. What is in the log is pending no more, also where it finds no memory to be
-   told: else it would come again. What is not goes back to its queue as it came: only the copy in the log bears the
-   name of the run, which stands in the log. */
+/* The first that is pending. What is in the log is pending no more, also where it finds no memory
+   to be told: else it would come again. What is not goes back to its queue as it came: only the
+   copy in the log bears the name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);

@@ -1,11 +1,11 @@
 /* input.h - talking to an agent that is running: steering, follow-ups and injected messages.
 
-   Steering changes the course: it is looked for before the first turn, between tools (one by one: after
-   each; in batches: after each batch; at once: when all have ended) and after each turn. Calls that have
-   not begun are then skipped, with a result that says so. A follow-up is more work: it is looked for where
-   the run would end. Both queues outlive a run: what is in them is delivered by the next one. What is
-   injected belongs to the run that is going on: it is delivered before the next model call, and reported
-   as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
+   Steering changes the course: it is looked for before the first turn, between tools (one by one:
+   after each; in batches: after each batch; at once: when all have ended) and after each turn.
+   Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
+   it is looked for where the run would end. Both queues outlive a run: what is in them is delivered
+   by the next one. What is injected belongs to the run that is going on: it is delivered before the
+   next model call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
    A run ends by itself only when all three are empty. */
 #ifndef PHI_LOOP_INPUT_H
 #define PHI_LOOP_INPUT_H
@@ -20,22 +20,25 @@ extern "C" {
 /* Puts a message of the user's into a queue.
 
    Ownership: the text is copied, without white space at its ends.
-   Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that is full
-              by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the inbox is full now,
-              try again. PHI_BAD_ARG: empty or blank, or larger than the inbox can ever hold. PHI_STALE.
+   Threads:   any. PHI_OK means posted; the next phi_step puts it into the queue, and a queue that
+              is full by then (phi_agent_desc.queue_limit) reports it as dropped. PHI_FULL: the
+              inbox is full now, try again. PHI_BAD_ARG: empty or blank, or larger than the inbox
+              can ever hold. PHI_STALE.
    Callbacks: safe inside one.
    Nothing is written to phi_last_error, which is the pumping thread's.
-   phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is going on. */
+   phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is
+   going on. */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
 
-/* The same of any content, at once, on the pumping thread. queue: PHI_INPUT_STEERING, PHI_INPUT_FOLLOW_UP
-   or PHI_INPUT_INJECTED. PHI_FULL: the queue is full. */
+/* The same of any content, at once, on the pumping thread. queue: PHI_INPUT_STEERING,
+   PHI_INPUT_FOLLOW_UP or PHI_INPUT_INJECTED. PHI_FULL: the queue is full. */
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What is put into a queue, with more to say. Zero means default for every field but queue, and text or content. */
+/* What is put into a queue, with more to say. Zero means default for every field but queue, and
+   text or content. */
 typedef struct phi_enqueue_desc {
     phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
     const char *text;           /* copied; this or content */
@@ -43,17 +46,18 @@ typedef struct phi_enqueue_desc {
     size_t content_count;
     const char *source; /* comes back with the message's events; copied (default: none) */
     const char *id;     /* of the request, UTF-8, at most 128 bytes, */
-    const char *
-        refs; /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
+    const char *refs;
     const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued; PHI_BAD_ARG: phi_last_error
-   names the field; else as phi_enqueue. Pumping thread. */
+/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued;
+   PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 
-/* What waits in a queue (not what a run has taken for its next turn), and forgetting it; PHI_INPUT_NONE: all queues.
-   Pumping thread. Texts that were posted and not yet read by a phi_step are not in the queue. */
+/* What waits in a queue (not what a run has taken for its next turn), and forgetting it;
+   PHI_INPUT_NONE: all queues. Pumping thread. Texts that were posted and not yet read by a phi_step
+   are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_clear(phi_agent agent, phi_input queue);
 PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queue_mode mode);

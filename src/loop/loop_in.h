@@ -83,8 +83,8 @@ PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
    name. */
 PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
                                    const phi_tool_result *result);
-PHI__FN void phi__call_fail(phi__toolcall *call,
-                            const char *text); /* an error result, if none yet */
+/* an error result, if none yet */
+PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
 PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
 enum { PHI__REPEAT_WORDS = 200 };
@@ -104,7 +104,8 @@ PHI__FN bool phi__calls_polled(const phi_runtime *rt); /* some want to be called
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
 /* What every hook of a run is told; the caller adds what the point has. */
 PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
-/* Asks, or takes what was decided since. The reply is in decision->reply until the next question. */
+/* Asks, or takes what was decided since. The reply is in decision->reply until the next
+   question. */
 PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data);
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
@@ -118,8 +119,8 @@ PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
 /* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
-PHI__FN void phi__decision_marked(phi_runtime *rt,
-                                  uint32_t index); /* a ticket, decided without a text */
+/* a ticket, decided without a text */
+PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
 /* budget.c */
 PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
@@ -185,15 +186,17 @@ PHI__FN void phi__response_drop(phi__response *response); /* its handle is stale
 /* All of an agent's: it is freed or reset, or its messages are replaced. */
 PHI__FN void phi__responses_drop(phi__agent *agent);
 
-/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one: no. */
+/* stored.c: threads in a store. Whether the store has all of the run's thread now; without one:
+   no. */
 enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
 PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
-/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any more. */
+/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any
+   more. */
 PHI__FN void phi__stored_leave_now(phi__agent *agent);
-PHI__FN void
-phi__stored_leave(phi_runtime *rt); /* what is stored and shown no more leaves memory */
+/* what is stored and shown no more leaves memory */
+PHI__FN void phi__stored_leave(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
@@ -206,8 +209,8 @@ PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of 
 /* Why a run ends that its limit has ended; NULL: it has none. */
 PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
-PHI__FN void
-phi__forget_press(phi__agent *agent); /* a prompt found no memory: the next step makes room */
+/* a prompt found no memory: the next step makes room */
+PHI__FN void phi__forget_press(phi__agent *agent);
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
 /* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put

@@ -1,10 +1,10 @@
-/* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer decoded
-   a slice a time into an assembly whose parts become events. What becomes of the answer is in attempt_end.c; a
-   call that is tried again waits here, and sends the same bytes.
+/* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer
+   decoded a slice a time into an assembly whose parts become events. What becomes of the answer is
+   in attempt_end.c; a call that is tried again waits here, and sends the same bytes.
 
-   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the buffer
-   may move. When the host does not drain its events, no slice is taken, the buffer fills, and the
-   transport stops reading. */
+   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
+   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
+   and the transport stops reading. */
 #include "base/sha256_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
@@ -17,8 +17,8 @@
 
 enum {
     PHI__CALL_SLICE = 4096, /* bytes decoded between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS =
-        8, /* messages, or KiB of them, rendered between two looks at the clock */
+    /* messages, or KiB of them, rendered between two looks at the clock */
+    PHI__CALL_ENCODE_UNITS = 8,
     PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
     PHI__CALL_URL = 400,          /* bytes of a URL that an error's words show */
     PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
@@ -77,7 +77,8 @@ static void phi__call_seen(void *ctx) {
 
 static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
-/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next one. */
+/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
+   one. */
 static bool phi__call_prepare(phi__run *run) {
     phi__agent *agent = run->agent;
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
@@ -99,8 +100,8 @@ static bool phi__call_prepare(phi__run *run) {
     return true;
 }
 
-/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED mean
-   something else of a run. */
+/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
+   mean something else of a run. */
 static phi_status phi__call_status(phi_status status) {
     switch (status) {
     case PHI_BAD_ARG:
@@ -337,8 +338,8 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     const phi__draft *draft;
     run->attempt.alive = true;
     if (!phi__answer_room(run->attempt.answer)) run->attempt.lost = true;
-    if (part != PHI__PART_DELTA || run->attempt.lost)
-        return; /* until then, nobody has seen anything of it */
+    /* until then, nobody has seen anything of it */
+    if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
     if (!phi__attempt_tell_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;

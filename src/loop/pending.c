@@ -1,4 +1,5 @@
-/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what hangs. */
+/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what
+   hangs. */
 #include "loop/loop_in.h"
 
 typedef struct phi__pending_list {

@@ -1,8 +1,8 @@
-/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to over HTTP by
-   its own encoder and decoder.
+/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to
+   over HTTP by its own encoder and decoder.
 
-   Over HTTP the provider is one codec more: its functions are called in the places of ours. In process there is
-   no transfer: the run is woken in each step and polls. */
+   Over HTTP the provider is one codec more: its functions are called in the places of ours. In
+   process there is no transfer: the run is woken in each step and polls. */
 #include "loop/provider_in.h"
 
 #include "wire/classify_in.h"

@@ -1,11 +1,13 @@
-/* provider.h - models of the host's own: in its process, or behind a protocol that phi does not speak.
+/* provider.h - models of the host's own: in its process, or behind a protocol that phi does not
+   speak.
 
-   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two kinds.
-   In process (open, poll, close): a language model on a thread or a device of the host's, a script, a stand-in for
-   tests. phi_step polls it; it writes what it has by then.
-   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest (connections,
-   deadlines, retries, cancelling) is phi's.
-   Either gets messages that were translated for it (phi_translate), unless the agent has a translate_fn. */
+   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two
+   kinds. In process (open, poll, close): a language model on a thread or a device of the host's, a
+   script, a stand-in for tests. phi_step polls it; it writes what it has by then.
+   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest
+   (connections, deadlines, retries, cancelling) is phi's.
+   Either gets messages that were translated for it (phi_translate), unless the agent has a
+   translate_fn. */
 #ifndef PHI_LOOP_PROVIDER_H
 #define PHI_LOOP_PROVIDER_H
 
@@ -41,10 +43,10 @@ typedef struct phi_model_request {
 
 /* An HTTP request; strings and arrays in encode's arena, or with a longer life. */
 typedef struct phi_http_request {
-    const char *method;              /* (default: POST) */
-    const char *url;                 /* (default: the model's base_url) */
-    const phi_model_header *headers; /* beside the model's own, which win; Content-Type is sent as
-                                        application/json unless given */
+    const char *method; /* (default: POST) */
+    const char *url;    /* (default: the model's base_url) */
+    /* beside the model's own, which win; Content-Type is sent as application/json unless given */
+    const phi_model_header *headers;
     size_t header_count;
     phi_str body;
 } phi_http_request;
@@ -52,39 +54,42 @@ typedef struct phi_http_request {
 typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
 
 /* Functions of a kind come together: open, poll and close, or encode, event and end.
-   Threads: the pumping thread, inside phi_step. open, poll and close may call every phi_ function but phi_step,
-   phi_runtime_close and phi_runtime_free; the others those of phi_answer and of arenas alone. */
+   Threads: the pumping thread, inside phi_step. open, poll and close may call every phi_ function
+   but phi_step, phi_runtime_close and phi_runtime_free; the others those of phi_answer and of
+   arenas alone. */
 typedef struct phi_provider {
     const char *protocol; /* copied; a name of phi's own: this one is used in its stead */
     void *user_data;
-    /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again (phi_retry);
-       close is not called. *call comes back in the others. */
+    /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again
+       (phi_retry); close is not called. *call comes back in the others. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
-    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns at once. DONE
-       without phi_answer_stop or phi_answer_fail: the answer is whole. While the host does not pop its events it is
-       not called. phi_step sleeps 10 ms at most meanwhile; a host's thread that has something calls phi_wake. */
+    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns
+       at once. DONE without phi_answer_stop or phi_answer_fail: the answer is whole. While the host
+       does not pop its events it is not called. phi_step sleeps 10 ms at most meanwhile; a host's
+       thread that has something calls phi_wake. */
     phi_poll (*poll)(void *user_data, void *call, phi_answer *answer);
-    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed agent, an answer
-       that has failed. */
+    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed
+       agent, an answer that has failed. */
     void (*close)(void *user_data, void *call);
 
     /* Writes the request of an attempt into *out, zeroed before. Not PHI_OK: the call fails. */
     phi_status (*encode)(void *user_data, const phi_model_request *request, phi_arena *arena,
                          phi_http_request *out);
     size_t decoder_bytes; /* zeroed for each attempt, as `decoder` */
-    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name). Errors that
-       come with a status of 400 and more are classified by phi. */
+    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name).
+       Errors that come with a status of 400 and more are classified by phi. */
     void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
     /* The stream is over. Without phi_answer_stop by now it was cut off, and is tried again. */
     void (*end)(void *user_data, void *decoder, phi_answer *answer);
-    /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a name). */
+    /* An answer that is no stream but one JSON text (default: it is handed to `event`, without a
+       name). */
     void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
 } phi_provider;
 
-/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its protocol; a later
-   one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither kind, or of both, or no name:
-   phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent that has it goes on with it until the agent
-   gets another model. */
+/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its
+   protocol; a later one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither
+   kind, or of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent
+   that has it goes on with it until the agent gets another model. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

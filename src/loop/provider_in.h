@@ -23,8 +23,8 @@ static inline bool phi__provider_in_process(const phi__agent *agent) {
     return agent->provider != NULL && agent->provider->open != NULL;
 }
 
-/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the request of an
-   attempt. PHI_NO_MEMORY, or why the host's function refused. */
+/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the
+   request of an attempt. PHI_NO_MEMORY, or why the host's function refused. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
 
@@ -32,8 +32,8 @@ PHI__FN phi_status phi__provider_encode(phi__run *run);
 PHI__FN phi_status phi__provider_open(phi__run *run);
 /* One poll. False: come again, woken or not as *wait says. */
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
-PHI__FN void phi__provider_close(phi__run *run);   /* nothing open is harmless; inside its poll it
-                                                    is put off to the run's end */
+/* nothing open is harmless; inside its poll it is put off to the run's end */
+PHI__FN void phi__provider_close(phi__run *run);
 PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
 
 #endif

@@ -1,10 +1,11 @@
 /* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
 
-   A response outlives its run and never its agent. Everything that may fail has been done before the run
-   begins, so that closing one needs no memory. */
+   A response outlives its run and never its agent. Everything that may fail has been done before
+   the run begins, so that closing one needs no memory. */
 #include "loop/loop_in.h"
 
-/* The last answer of a run: behind it stand at most the results of its calls and what stopped it. */
+/* The last answer of a run: behind it stand at most the results of its calls and what stopped
+   it. */
 static const phi__entry *phi__response_entry(const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t i = thread->messages.held;

@@ -1,7 +1,8 @@
-/* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call order.
+/* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call
+   order.
 
-   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before it
-   have. So events follow time, and the log does not depend on it.
+   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
+   it have. So events follow time, and the log does not depend on it.
    A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
    AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
 #include "loop/loop_in.h"
@@ -71,8 +72,8 @@ static bool phi__tools_warn(phi__toolcall *call) {
     return phi__emit(call->run->agent, &event, NULL, 0);
 }
 
-/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead, and the run ends with
-   the turn. */
+/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
+   and the run ends with the turn. */
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
@@ -104,7 +105,8 @@ static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
                              : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
 }
 
-/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended (*lost). */
+/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
+   (*lost). */
 static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
     phi_str reply;
@@ -216,7 +218,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.told < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need not. */
+/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
+   not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
     phi__child_run *spawn;
@@ -285,8 +288,8 @@ static void phi__tools_cancel(phi__run *run) {
 
 /* ---- steering between calls ---- */
 
-/* Whether this is a place to look for it: one by one after each call, in batches after each batch, at
-   once when all are over. */
+/* Whether this is a place to look for it: one by one after each call, in batches after each batch,
+   at once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t told = run->tools.told;

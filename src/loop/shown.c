@@ -1,8 +1,8 @@
-/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and warnings before it
-   is too much.
+/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and
+   warnings before it is too much.
 
-   Made once for a model call, before the hooks see the list, and again after a compaction. It costs what is
-   shown, however long the thread is. */
+   Made once for a model call, before the hooks see the list, and again after a compaction. It costs
+   what is shown, however long the thread is. */
 #include "loop/loop_in.h"
 #include "model/tokens.h"
 
@@ -115,7 +115,8 @@ static bool phi__shown_warn(phi__run *run) {
                                                       : PHI__LIT("approaching_limit"));
 }
 
-/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the same. */
+/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
+   same. */
 static bool phi__shown_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__run_policy(agent);

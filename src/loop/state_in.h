@@ -324,8 +324,8 @@ typedef struct phi__agent_spent {
 typedef struct phi__agent_events {
     size_t queued_bytes;          /* of those that were not popped */
     phi__record *oldest, *newest; /* those popped too */
-    phi__record
-        *reserve; /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    phi__record *reserve;
     size_t untold_drops; /* messages that were dropped while the event queue was full */
 } phi__agent_events;
 

@@ -1,13 +1,14 @@
-/* stored.c - steps and runs over threads that are in a store: what was appended is written, and trouble is told; and
-   what no view shows any more leaves memory.
+/* stored.c - steps and runs over threads that are in a store: what was appended is written, and
+   trouble is told; and what no view shows any more leaves memory.
 
-   Told once, until the store has taken something again; what it refused goes with the next entries. Nothing here
-   ends a run: the log in memory is whole. */
+   Told once, until the store has taken something again; what it refused goes with the next entries.
+   Nothing here ends a run: the log in memory is whole. */
 #include "loop/loop_in.h"
 
 #include <stdio.h>
 
-/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL: nobody. */
+/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL:
+   nobody. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -60,7 +61,8 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     (void)phi__emit(run->agent, &event, NULL, 0);
 }
 
-/* A batch of each at most, and one in any case; those that are left, or have more, have their turn next time. */
+/* A batch of each at most, and one in any case; those that are left, or have more, have their turn
+   next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
     const phi__dirty *last = rt->grown.tail[PHI__DIRTY_GREW];
     phi__journal *journal = NULL;
@@ -75,8 +77,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* ---- leaving memory ---- */
 
-/* Whether nobody may be looking: no event that points into the log waits or was popped since the last step, and nobody
-   is writing a summary of it. Of a lent log, whose events may be those of other agents: no event at all. */
+/* Whether nobody may be looking: no event that points into the log waits or was popped since the
+   last step, and nobody is writing a summary of it. Of a lent log, whose events may be those of
+   other agents: no event at all. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;

@@ -1,7 +1,8 @@
 /* thaw.c - a run that was written as JSON, made again over its thread.
 
-   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are taken up by the
-   tools of their names when the run is stepped first, so that no function of the host's is called in here. */
+   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
+   taken up by the tools of their names when the run is stepped first, so that no function of the
+   host's is called in here. */
 #include "loop/freeze_in.h"
 
 #include "model/message_in.h"
@@ -210,8 +211,8 @@ static bool phi__thaw_call_fits(const phi__toolcall *call) {
            call->told == call->started && (call->started || !call->again);
 }
 
-/* The results that the log has behind the answer are those of its first calls, in their order, and no more than the run
-   says. */
+/* The results that the log has behind the answer are those of its first calls, in their order, and
+   no more than the run says. */
 static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;

@@ -17,44 +17,45 @@ extern "C" {
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
 
-/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf, whole. Those
-   of a call are told in the order of its text, each once, whatever pieces it comes in. A key that is there
-   twice is told twice; of arguments that are nested more than 64 deep, or a path of more than 1024 bytes,
-   nothing more is told. What counts is what `start` is given: a hook may have changed it. */
+/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf,
+   whole. Those of a call are told in the order of its text, each once, whatever pieces it comes in.
+   A key that is there twice is told twice; of arguments that are nested more than 64 deep, or a
+   path of more than 1024 bytes, nothing more is told. What counts is what `start` is given: a hook
+   may have changed it. */
 typedef struct phi_field {
     phi_agent agent;
-    uint32_t
-        block_index; /* of the call in the answer: which call it is; see phi_call_block_index */
+    /* of the call in the answer: which call it is; see phi_call_block_index */
+    uint32_t block_index;
     phi_str tool_call_id; /* empty: not known yet; one that was used before gets another later */
     phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
     phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
-    bool
-        dropped; /* nothing of what was told counts: the answer broke off, with or without another try,
-                                 or was aborted, the arguments are no good, a hook denied the call, it was skipped,
-                                 finished from outside or repeated too often, or memory ended. path and value are empty.
-                                 Told once, and only where a field was told before; else `start` of the call follows.
-                                 (A provider that ends with other arguments than it streamed: dropped, the fields anew,
-                                 `start`.) Not told when the agent is freed */
+    /* nothing of what was told counts: the answer broke off, with or without another try, or was
+       aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
+       outside or repeated too often, or memory ended. path and value are empty. Told once, and only
+       where a field was told before; else `start` of the call follows. (A provider that ends with
+       other arguments than it streamed: dropped, the fields anew, `start`.) Not told when the agent
+       is freed */
+    bool dropped;
 } phi_field;
 
 /* Threads: the functions run on the pumping thread, inside phi_step. They may call every phi_
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
     const char *name, *description; /* borrowed until the agent is freed */
-    const char *
-        schema; /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what
-                           the model sends all the same is not checked */
+    /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what the model
+       sends all the same is not checked */
+    const char *schema;
     const char *label; /* for people (default: name) */
-    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments); /* arguments: JSON object,
-                           borrowed until the call is finished */
+    /* arguments: JSON object, borrowed until the call is finished */
+    phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not called for a call
-       that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for one out of a snapshot before the first
-       phi_step has handed it to the tool. */
+    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
+       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for
+       one out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
-    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with the arguments it
-       had, which are checked once more; its phi_call_state is empty. (default: a call of a tool without `step` waits on to be finished from
-       outside, any other fails) */
+    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
+       the arguments it had, which are checked once more; its phi_call_state is empty. (default: a
+       call of a tool without `step` waits on to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
@@ -63,23 +64,25 @@ typedef struct phi_tool {
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
        refuse it for an agent without that hook. */
     bool needs_approval;
-    bool
-        strict; /* the model is held to the schema, where the provider can promise that: the schema is
-                           adapted (what is optional may be null there, and null is left out again before
-                           `start`), and one that cannot be adapted fails the call of the model with words */
-    /* Values of the arguments as they arrive, each once, in their order, inside phi_step; provisional: the call
-       may still come to nothing. `field` and its strings are valid until it returns. (default: none) */
+    /* the model is held to the schema, where the provider can promise that: the schema is adapted
+       (what is optional may be null there, and null is left out again before `start`), and one that
+       cannot be adapted fails the call of the model with words */
+    bool strict;
+    /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
+       provisional: the call may still come to nothing. `field` and its strings are valid until it
+       returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
-    bool
-        names_steps; /* it calls phi_call_revert: all results of an agent that has it end, as they enter the
-                           history, with a text block that names them: "[step n12]" */
-    uint32_t
-        heartbeat_ms; /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does
-                              not pop its events gets none (default: none) */
-    /* A call whose result is an error, or that runs into its deadline, is started again: so often, and after so long
-       each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING tells of each try, and the model sees
-       the last result alone. Not after an abort, nor for arguments that do not fit the schema. */
+    /* it calls phi_call_revert: all results of an agent that has it end, as they enter the history,
+       with a text block that names them: "[step n12]" */
+    bool names_steps;
+    /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does not pop its
+       events gets none (default: none) */
+    uint32_t heartbeat_ms;
+    /* A call whose result is an error, or that runs into its deadline, is started again: so often,
+       and after so long each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
+       tells of each try, and the model sees the last result alone. Not after an abort, nor for
+       arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
 } phi_tool;
@@ -108,30 +111,32 @@ PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result)
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
 /* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
-   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its events, and
-   this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
+   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
+   events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
-/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's message
-   holds the blocks and the details, its text the text blocks, joined by line breaks. Also PHI_BAD_ARG: a block that is
-   neither text nor image, with words. */
+/* The same with text and image blocks, details for the host and the run of a sub-agent. The event's
+   message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
+   PHI_BAD_ARG: a block that is neither text nor image, with words. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block a call: it gives the same one every time, which never moves nor grows.
-   NULL: stale, no memory, or more bytes than the block has, which somebody took before. Pumping thread only. */
+   `cancel`, if that is called). One block a call: it gives the same one every time, which never
+   moves nor grows. NULL: stale, no memory, or more bytes than the block has, which somebody took
+   before. Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees it, this turn does not.
-   Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
+/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees
+   it, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no
+   category; PHI_NO_MEMORY: nothing changed.
 
-   Prune: the model's own words and tool results, the oldest first, whole answers with their results, until it is at
-   least so many tokens (phi_prune_plan); `memo`, where given, takes their place. Wishes of one turn are added up. Then
-   PHI_EV_PRUNED, where anything went.
+   Prune: the model's own words and tool results, the oldest first, whole answers with their
+   results, until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their
+   place. Wishes of one turn are added up. Then PHI_EV_PRUNED, where anything went.
 
-   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The last wish of a turn
-   counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and nothing is wished. PHI_EV_REVERTED tells what
-   became of it, in either case. */
+   Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
+   last wish of a turn counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and
+   nothing is wished. PHI_EV_REVERTED tells what became of it, in either case. */
 PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
 PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
                                    phi_str summary, char *words, size_t words_size);
@@ -140,8 +145,8 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
-PHI_API uint32_t
-phi_call_block_index(phi_call call); /* in the answer, as of phi_field; UINT32_MAX when stale */
+/* in the answer, as of phi_field; UINT32_MAX when stale */
+PHI_API uint32_t phi_call_block_index(phi_call call);
 PHI_API uint32_t phi_call_timeout_ms(phi_call call); /* its deadline from its start; 0 when stale */
 PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 

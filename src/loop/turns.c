@@ -1,9 +1,9 @@
-/* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and ends each
-   turn, and how it closes.
+/* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and
+   ends each turn, and how it closes.
 
-   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn the
-   filters of what was polled, limits, before_turn, TURN_START, the messages; and after it TURN_END,
-   after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
+   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
+   the filters of what was polled, limits, before_turn, TURN_START, the messages; and after it
+   TURN_END, after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
 #include "loop/loop_in.h"
 #include "model/tokens.h"
 
@@ -18,8 +18,8 @@ static bool phi__turn_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
-/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends without
-   one. */
+/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
+   without one. */
 static bool phi__turn_tell_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.told_messages < thread->messages.count) {
@@ -332,8 +332,8 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     return PHI__RUN_FOLLOW;
 }
 
-/* Nothing more can be injected from here on: other threads see the agent as idle. What they had posted
-   before is read once more. */
+/* Nothing more can be injected from here on: other threads see the agent as idle. What they had
+   posted before is read once more. */
 static bool phi__turn_seal(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_show_state(agent, false);
@@ -397,8 +397,8 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
-    if (phi__recall_end(agent->thread, &entry) == PHI_OK)
-        (void)phi__run_note(run, &entry); /* without memory for it, the log still tells: no reply */
+    /* without memory for it, the log still tells: no reply */
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__run_note(run, &entry);
     phi__response_close(run);
     event = phi__turn_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;

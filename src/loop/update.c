@@ -1,4 +1,5 @@
-/* update.c - what a tool says while it runs: parts of its result, and words for the person who waits.
+/* update.c - what a tool says while it runs: parts of its result, and words for the person who
+   waits.
 
    Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
 #include "loop/loop_in.h"
@@ -28,8 +29,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is nobody
-   left to tell it. */
+/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is
+   nobody left to tell it. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
     phi__agent *agent;
@@ -47,8 +48,8 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    handle.rt->in_step =
-        true; /* an update may come between two steps: what a hook may do is the same */
+    /* an update may come between two steps: what a hook may do is the same */
+    handle.rt->in_step = true;
     verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
     handle.rt->in_step = inside;
     call = phi__call_find(handle);

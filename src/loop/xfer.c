@@ -120,8 +120,9 @@ static void phi__xfer_stage(phi__xfer *t, int stage) {
 }
 
 PHI__FN void phi__xfer_alive(phi__xfer *t) {
+    /* close enough for a deadline, and costs no clock */
     if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = t->rt->step_began_us; /* close enough for a deadline, and costs no clock */
+        t->stage_us = t->rt->step_began_us;
     else if (!t->ended)
         phi__xfer_stage(t, PHI__STAGE_EVENTS);
 }
@@ -271,8 +272,9 @@ PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi
         *out = NULL;
         return status;
     }
+    /* a host's transport that tells no stages */
     if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
-        phi__xfer_stage(t, PHI_XFER_CONNECTED); /* a host's transport that tells no stages */
+        phi__xfer_stage(t, PHI_XFER_CONNECTED);
     else
         phi__xfer_arm(t);
     return PHI_OK;

@@ -38,35 +38,45 @@ typedef enum phi_event_kind {
     PHI_EV_TOOL_ARGUMENTS, /* the same of a tool call's arguments: JSON text, cut anywhere */
     PHI_EV_MESSAGE_END,    /* message: whole, as it stands in the log */
     PHI_EV_TOOL_START,     /* call, tool_call_id, tool_name, arguments (at NULL: it is skipped) */
-    PHI_EV_TOOL_UPDATE,   /* text: a part of the result while the tool runs; message: its blocks and
-                           details, where phi_call_partial gave it (else NULL); child_loop_id */
+    /* text: a part of the result while the tool runs; message: its blocks and details, where
+       phi_call_partial gave it (else NULL); child_loop_id */
+    PHI_EV_TOOL_UPDATE,
     PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
-    PHI_EV_RETRACT, /* forget the answer that is streaming (message: as far as it came): it failed, and
-                       will be asked for again */
-    PHI_EV_RETRY, /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
+    /* forget the answer that is streaming (message: as far as it came): it failed, and will be
+       asked for again */
+    PHI_EV_RETRACT,
+    /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
+    PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
     PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    PHI_EV_WARNING, /* text: words about the run: a call that repeats itself, a store that refuses its
-                       thread, a compactor that leaves nothing */
-    PHI_EV_REWRITE, /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
-                        where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was known
-                        already and nothing was done (PHI_OK) */
-    PHI_EV_CONTEXT_WARNING, /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
+    /* text: words about the run: a call that repeats itself, a store that refuses its thread, a
+       compactor that leaves nothing */
+    PHI_EV_WARNING,
+    /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
+       where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was
+       known already and nothing was done (PHI_OK) */
+    PHI_EV_REWRITE,
+    /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
+    PHI_EV_CONTEXT_WARNING,
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
-    PHI_EV_TURN_REQUEST, /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
-    PHI_EV_THREAD_UPDATED, /* a run is over, and the store has all of its thread: text: the thread's id;
-                              message_count; usage: of all its runs */
-    PHI_EV_FORGOTTEN, /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
-    PHI_EV_SUMMARY_NEEDED, /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    /* a run is over, and the store has all of its thread: text: the thread's id; message_count;
+       usage: of all its runs */
+    PHI_EV_THREAD_UPDATED,
+    /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    PHI_EV_FORGOTTEN,
+    /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    PHI_EV_SUMMARY_NEEDED,
     PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
 
@@ -104,8 +114,8 @@ typedef struct phi_loop_info {
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
     phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
-    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before (has_system_prompt).
-       phi_thread_system_prompt tells it of any run. */
+    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before
+       (has_system_prompt). phi_thread_system_prompt tells it of any run. */
     phi_str system_prompt;
     bool has_system_prompt;
 } phi_loop_info;
@@ -142,15 +152,15 @@ typedef struct phi_reverted {
 
 /* How near to its limit is what a model call is sent. */
 typedef struct phi_context {
-    uint64_t tokens,
-        limit; /* by estimate, with system prompt and tools; the policy's, or the model's window */
+    /* by estimate, with system prompt and tools; the policy's, or the model's window */
+    uint64_t tokens, limit;
     size_t messages, shown; /* of the view; of these, what is sent */
-    uint64_t need_from,
-        need_to; /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+    /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+    uint64_t need_from, need_to;
 } phi_context;
 
-/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies, behind the log's
-   FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
+/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies,
+   behind the log's FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */
@@ -169,8 +179,8 @@ typedef struct phi_parallel {
     phi_usage evaluation_usage; /* of the judge */
 } phi_parallel;
 
-/* Everything it points to is owned by the runtime and valid until the first phi_step after the event
-   was popped. Events that were not popped keep their memory. */
+/* Everything it points to is owned by the runtime and valid until the first phi_step after the
+   event was popped. Events that were not popped keep their memory. */
 typedef struct phi_event {
     phi_event_kind kind;
     phi_agent agent;
@@ -184,13 +194,13 @@ typedef struct phi_event {
     phi_call call;       /* TOOL_... */
     phi_str tool_call_id, tool_name, arguments;
     phi_str text, partial;
-    const phi_message
-        *message;           /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it
-                                    had come when the event was popped; `partial` is exact */
-    const phi_usage *usage; /* TURN_END, AGENT_END; NULL: no answer, or no memory */
+    /* MESSAGE_..., TURN_END, TOOL_END. With deltas: the answer as far as it had come when the event
+       was popped; `partial` is exact */
+    const phi_message *message;
+    const phi_usage *usage;     /* TURN_END, AGENT_END; NULL: no answer, or no memory */
     const phi_failure *failure; /* ERROR; AGENT_END after one */
-    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED without a text: so many were dropped while the event
-       queue was full. */
+    /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
+       without a text: so many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */
     const phi_compaction *compaction; /* COMPACTION_... */
@@ -203,14 +213,14 @@ typedef struct phi_event {
     phi_status status;   /* ERROR, AGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    phi_str
-        source; /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason
-                       of phi_abort_run */
+    /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
+       phi_abort_run */
+    phi_str source;
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
-    const phi_message *messages;    /* of an event that was read (phi_event_from_json): AGENT_END's
-                                    messages, TURN_END's tool results; message_count of them. A
-                                    TOOL_UPDATE that was read has its result in `message` */
+    /* of an event that was read (phi_event_from_json): AGENT_END's messages, TURN_END's tool
+       results; message_count of them. A TOOL_UPDATE that was read has its result in `message` */
+    const phi_message *messages;
     const phi_pruned *pruned;       /* PRUNED */
     const phi_reverted *reverted;   /* REVERTED */
     const phi_parallel *parallel;   /* PARALLEL_... */

@@ -73,12 +73,14 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 
 /* ---- writing ---- */
 
-/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by default. */
+/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by
+   default. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
-/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one line of
-   UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON (or a string,
-   where those do not count). Not to know, for want of memory, fails what is written. */
+/* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
+   line of UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON
+   (or a string, where those do not count). Not to know, for want of memory, fails what is
+   written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);

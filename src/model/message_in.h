@@ -21,14 +21,14 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
-/* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False: it was
-   not, and nothing is written. */
+/* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
+   it was not, and nothing is written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch);
 
-/* A provider under the name it has today: earlier versions of this library and the original called two
-   of them openai-responses and azure. An "azure" that speaks another protocol than Azure's Responses
-   is a host's own name and stays. The result is the argument, or static. */
+/* A provider under the name it has today: earlier versions of this library and the original called
+   two of them openai-responses and azure. An "azure" that speaks another protocol than Azure's
+   Responses is a host's own name and stays. The result is the argument, or static. */
 PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
 
 /* ---- reading: from a tree, whose arena owns what comes out ---- */

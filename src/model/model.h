@@ -32,9 +32,10 @@ typedef enum phi_tool_choice {
     PHI_TOOL_CHOICE_REQUIRED
 } phi_tool_choice;
 
-/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the provider's own
-   way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL, whose arguments become the
-   answer's text: a host reads JSON text in either case (phi_message_json). docs/structured.md has the table. */
+/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the
+   provider's own way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL,
+   whose arguments become the answer's text: a host reads JSON text in either case
+   (phi_message_json). docs/structured.md has the table. */
 typedef enum phi_format_kind {
     PHI_FORMAT_TEXT = 0,
     PHI_FORMAT_JSON_OBJECT,
@@ -45,16 +46,16 @@ typedef struct phi_format {
     phi_format_kind kind;
     const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
     const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
-    /* The schema is adapted so that the provider can promise that the answer fits, where it can: what may be
-       left out is null there (phi_format_check takes it out again). One that cannot be adapted fails the call
-       with words, before it is sent. */
+    /* The schema is adapted so that the provider can promise that the answer fits, where it can:
+       what may be left out is null there (phi_format_check takes it out again). One that cannot be
+       adapted fails the call with words, before it is sent. */
     bool strict;
 } phi_format;
 
 #define PHI_RESPOND_TOOL "respond_json"
 
-/* Which marks of prompt caching are sent, where a provider wants marks. Providers that cache by themselves
-   do so in any case. */
+/* Which marks of prompt caching are sent, where a provider wants marks. Providers that cache by
+   themselves do so in any case. */
 typedef enum phi_cache_mode {
     PHI_CACHE_AUTO = 0, /* all three */
     PHI_CACHE_DISABLED,
@@ -63,16 +64,16 @@ typedef enum phi_cache_mode {
 
 typedef struct phi_cache {
     phi_cache_mode mode;
-    bool system, tools,
-        messages; /* MANUAL: behind the system prompt, the last tool, the last user block */
+    /* MANUAL: behind the system prompt, the last tool, the last user block */
+    bool system, tools, messages;
 } phi_cache;
 
 /* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
    what each does is said beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
-    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,        /* system prompt as role developer, where the model
-                                                 reasons; with an effort: no temperature */
+    /* system prompt as role developer, where the model reasons; with an effort: no temperature */
+    PHI_QUIRK_DEVELOPER_ROLE = 1 << 1,
     PHI_QUIRK_STORE_FALSE = 1 << 2,           /* send store:false */
     PHI_QUIRK_REASONING_EFFORT = 1 << 3,      /* thinking level as reasoning_effort */
     PHI_QUIRK_REASONING_OBJECT = 1 << 4,      /* thinking level as reasoning:{effort} */
@@ -94,15 +95,15 @@ enum {
     PHI_QUIRK_NO_IMAGES = 1 << 20,            /* takes no images: they become a line of text */
     PHI_QUIRK_ASSISTANT_AFTER_TOOL = 1 << 21, /* no user message directly after a tool message */
     PHI_QUIRK_REASONING_ENABLED = 1 << 22,    /* reasoning:{enabled} (Together) */
-    PHI_QUIRK_REASONING_FORMAT = 1 << 23,     /* reasoning_format:"parsed"; with an effort: none
-                                                 or default (Groq) */
-    PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,      /* "any" where others say "required" (Mistral) */
-    PHI_QUIRK_PROMPT_MODE = 1 << 25,          /* prompt_mode:"reasoning" (Mistral's Magistral) */
-    PHI_QUIRK_TEMPLATE_THINKING = 1 << 26,    /* chat_template_kwargs:{enable_thinking} (vLLM) */
-    PHI_QUIRK_KEEP_THINKING = 1 << 27,        /* with THINKING_TYPE: clear_thinking:false (z.ai) */
-    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,          /* tools:[] beside calls in the history (LiteLLM) */
-    PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29, /* no response_format json_schema, or not for streams */
-    PHI_QUIRK_FORMAT_ALONE = 1 << 30    /* response_format only where there are no tools */
+    /* reasoning_format:"parsed"; with an effort: none or default (Groq) */
+    PHI_QUIRK_REASONING_FORMAT = 1 << 23,
+    PHI_QUIRK_TOOL_CHOICE_ANY = 1 << 24,   /* "any" where others say "required" (Mistral) */
+    PHI_QUIRK_PROMPT_MODE = 1 << 25,       /* prompt_mode:"reasoning" (Mistral's Magistral) */
+    PHI_QUIRK_TEMPLATE_THINKING = 1 << 26, /* chat_template_kwargs:{enable_thinking} (vLLM) */
+    PHI_QUIRK_KEEP_THINKING = 1 << 27,     /* with THINKING_TYPE: clear_thinking:false (z.ai) */
+    PHI_QUIRK_EMPTY_TOOLS = 1 << 28,       /* tools:[] beside calls in the history (LiteLLM) */
+    PHI_QUIRK_NO_JSON_SCHEMA = 1 << 29,    /* no response_format json_schema, or not for streams */
+    PHI_QUIRK_FORMAT_ALONE = 1 << 30       /* response_format only where there are no tools */
 };
 #define PHI_QUIRK_STRICT_TOOLS                                                                     \
     0x80000000u /* takes strict:true on tools; no int, so no enumerator */
@@ -118,11 +119,12 @@ typedef struct phi_cost {
 
 /* A provider connection, whole. Strings are copied where a desc takes it. */
 typedef struct phi_model {
-    const char *protocol;    /* PHI_PROTOCOL_... */
-    const char *id;          /* the name the API knows */
-    const char *name;        /* for people (default: id) */
-    const char *provider;    /* for logs and ids, "anthropic" (default: the protocol); the old names
-                                openai-responses and azure become openai_responses, azure_openai */
+    const char *protocol; /* PHI_PROTOCOL_... */
+    const char *id;       /* the name the API knows */
+    const char *name;     /* for people (default: id) */
+    /* for logs and ids, "anthropic" (default: the protocol); the old names openai-responses and
+       azure become openai_responses, azure_openai */
+    const char *provider;
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
     uint32_t quirks;         /* PHI_QUIRK_ bits */
@@ -157,27 +159,29 @@ PHI_API phi_model phi_model_qwen(const char *id, const char *api_key);
 PHI_API phi_model phi_model_moonshot(const char *id, const char *api_key);
 PHI_API phi_model phi_model_zai(const char *id, const char *api_key);
 PHI_API phi_model phi_model_google(const char *id, const char *api_key);
-/* base_url as "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
-   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API key. */
+/* base_url as
+   "https://europe-west1-aiplatform.googleapis.com/v1/projects/P/locations/europe-west1", with an
+   OAuth token, which lives about an hour; or "https://aiplatform.googleapis.com/v1" with an API
+   key. */
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
-/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is signed for
-   (NULL: us-east-1); id also the ARN of a profile: then say by a quirk (PHI_QUIRK_CACHE_CONTROL) and by
-   `reasoning` that a Claude is behind it. key: a Bedrock API key, or "ACCESS:SECRET" or
-   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
+/* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
+   signed for (NULL: us-east-1); id also the ARN of a profile: then say by a quirk
+   (PHI_QUIRK_CACHE_CONTROL) and by `reasoning` that a Claude is behind it. key: a Bedrock API key,
+   or "ACCESS:SECRET" or "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
-PHI_API phi_model phi_model_minimax(const char *id,
-                                    const char *api_key); /* by Anthropic's protocol */
-/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can think is not
-   known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it was set there) in silence:
-   say in context_window what yours is. */
+/* by Anthropic's protocol */
+PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
+/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can
+   think is not known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it
+   was set there) in silence: say in context_window what yours is. */
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
-/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name that the
-   proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set `reasoning`, and
-   PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
+/* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name
+   that the proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set
+   `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
 PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
    "http://localhost:11434/v1"; api_key NULL for none. */

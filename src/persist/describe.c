@@ -319,8 +319,8 @@ static uint8_t *phi__describe_marks(const phi_view_item *items, size_t count, ui
             if (it->from >= first && it->from < end) marks[it->from - first] = PHI__DESCRIBE_SHOWN;
             continue;
         }
-        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to)
-            continue; /* one span, many messages */
+        /* one span, many messages */
+        if (i > 0 && items[i - 1].from == it->from && items[i - 1].to == it->to) continue;
         for (seq = it->from < first ? first : it->from; seq <= it->to && seq < end; seq++)
             if (marks[seq - first] == PHI__DESCRIBE_HIDDEN)
                 marks[seq - first] = PHI__DESCRIBE_REPLACED;

@@ -1,7 +1,7 @@
 /* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
 
-   The temporary file has one name for each id, and is written under the id's lock: what a killed process leaves of it
-   is overwritten by the next save, and removed with the document. */
+   The temporary file has one name for each id, and is written under the id's lock: what a killed
+   process leaves of it is overwritten by the next save, and removed with the document. */
 #include "persist/file_store_in.h"
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)

@@ -1,4 +1,5 @@
-/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it holds. */
+/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it
+   holds. */
 #ifndef PHI_PERSIST_FILE_STORE_IN_H
 #define PHI_PERSIST_FILE_STORE_IN_H
 

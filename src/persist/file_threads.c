@@ -5,9 +5,10 @@
        {"crc":"dd1e460f","seq":1,"of":[1,2],"e":{"b":1}}
        {"crc":"eab54e05","seq":2,"of":[1,2],"e":{"b":2}}
 
-   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that is torn: lines
-   that are cut, or do not check, or lack a part of their group. Readers leave it out; the next append cuts it off. A
-   line that does not check and has a good one of another group behind it was not torn but damaged. */
+   An append is one write behind the last whole group of lines. Whatever a crash leaves behind that
+   is torn: lines that are cut, or do not check, or lack a part of their group. Readers leave it
+   out; the next append cuts it off. A line that does not check and has a good one of another group
+   behind it was not torn but damaged. */
 #include "persist/file_store_in.h"
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
@@ -165,7 +166,8 @@ static phi_status phi__ft_more(phi__ft_scan *s) {
     return PHI_OK;
 }
 
-/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the last one. */
+/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the
+   last one. */
 static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -257,8 +259,8 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
                                : "is damaged: it is not a thread's header");
 }
 
-/* A writer may have cut off what was torn while it was being read here, and have written over it: the group is read
-   once more from the file before its bytes are believed to be bad. */
+/* A writer may have cut off what was torn while it was being read here, and have written over it:
+   the group is read once more from the file before its bytes are believed to be bad. */
 static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
     if (s->again) return false;
     s->again = true;
@@ -280,8 +282,8 @@ static phi_status phi__ft_run(phi__ft_scan *s) {
     phi__ft_line line;
     phi_str text;
     phi_status status = phi__ft_header(s);
-    uint64_t next = 0, last = 0,
-             before = s->line; /* the entry to come, its group's last, the line before that */
+    /* the entry to come, its group's last, the line before that */
+    uint64_t next = 0, last = 0, before = s->line;
     if (status == PHI_NOT_FOUND) return PHI_OK;
     while (status == PHI_OK) {
         status = phi__ft_next(s, &text);
@@ -431,7 +433,8 @@ static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
     return status;
 }
 
-/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is there after all. */
+/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is
+   there after all. */
 static void phi__ft_undo(phi__ft_write *w) {
     const phi__disk *disk = &w->fs->disk;
     if (w->file < 0 &&

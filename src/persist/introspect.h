@@ -1,9 +1,10 @@
-/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the log in words.
+/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the
+   log in words.
 
-   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is another matter:
-   phi_explain. Each of these makes a view and costs as much, and says what phi_thread_view says where that fails. Entries
-   are read for phi_thread_describe only, and only those that it writes a line of. All of them look, and change nothing;
-   also while a run goes on.
+   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is
+   another matter: phi_explain. Each of these makes a view and costs as much, and says what
+   phi_thread_view says where that fails. Entries are read for phi_thread_describe only, and only
+   those that it writes a line of. All of them look, and change nothing; also while a run goes on.
    Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H
@@ -23,17 +24,18 @@ typedef struct phi_lane_figures {
     uint64_t text_bytes, tokens; /* of text blocks; of all blocks, by estimate */
 } phi_lane_figures;
 
-/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now). PHI_NOT_FOUND: no such
-   lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+/* Of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end: now).
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
 PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
                                       phi_lane_figures *out);
 
-/* The newest message of a role that a lane (NULL: the active one) shows. The message is the thread's, valid as an
-   entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY, PHI_BAD_ARG: *out is untouched. */
+/* The newest message of a role that a lane (NULL: the active one) shows. The message is the
+   thread's, valid as an entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY,
+   PHI_BAD_ARG: *out is untouched. */
 PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
                                    phi_view_item *out);
-/* What the model said last: the text of the newest answer that has any, its blocks joined, in the arena. Errors as
-   phi_thread_last. */
+/* What the model said last: the text of the newest answer that has any, its blocks joined, in the
+   arena. Errors as phi_thread_last. */
 PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
                                         phi_arena *arena, phi_str *out);
 
@@ -45,11 +47,13 @@ typedef struct phi_describe {
     uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
-/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first; of a message, whether
-   the lane shows it, whether what a rewrite made stands for it, or whether it is hidden. The wording may change. A line
-   names at most four calls or spans, and names are cut to 80 bytes. Control characters are written "\n" or "\x1b".
+/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first;
+   of a message, whether the lane shows it, whether what a rewrite made stands for it, or whether it
+   is hidden. The wording may change. A line names at most four calls or spans, and names are cut to
+   80 bytes. Control characters are written "\n" or "\x1b".
    Ownership: text in the arena. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is untouched. */
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is
+   untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out);
 

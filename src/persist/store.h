@@ -1,8 +1,9 @@
-/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in one.
+/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in
+   one.
 
-   phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own: docs/stores.md.
-   Calls are plain calls into a file system or a database and take as long as those do; they are made inside
-   phi_step, a few for each run and turn, and where the host asks.
+   phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
+   docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
+   do; they are made inside phi_step, a few for each run and turn, and where the host asks.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
 #ifndef PHI_PERSIST_STORE_H
 #define PHI_PERSIST_STORE_H
@@ -19,15 +20,18 @@ typedef struct phi_store_item {
     uint64_t bytes;
 } phi_store_item;
 
-/* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock: "locked"),
-   PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO, PHI_BAD_ARG (an id that is none),
-   PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed. `words`, where not NULL, get what is to be said
-   about it, cut to words_size and terminated.
+/* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock:
+   "locked"), PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO,
+   PHI_BAD_ARG (an id that is none), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing
+   changed. `words`, where not NULL, get what is to be said about it, cut to words_size and
+   terminated.
    Threads: as its implementation says; phi calls it on the pumping thread.
-   Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its agent are in use. */
+   Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its
+   agent are in use. */
 typedef struct phi_store {
     void *user_data;
-    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives what, see append. */
+    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives
+       what, see append. */
     phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
                        char *words, size_t words_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out, char *words,
@@ -36,15 +40,16 @@ typedef struct phi_store {
     /* agent_id NULL: all; the latest change first. */
     phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
                        const phi_store_item **out, size_t *count, char *words, size_t words_size);
-    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected` entries that are
-       there (0: the thread begins); PHI_STALE: there are more or fewer. When it has said PHI_OK they survive a crash of
-       the process (and of the machine, as the store's own policy says). */
+    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected`
+       entries that are there (0: the thread begins); PHI_STALE: there are more or fewer. When it
+       has said PHI_OK they survive a crash of the process (and of the machine, as the store's own
+       policy says). */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
-    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK, which is then what read
-       says. What is torn at the end of a file is no entry, and is left out, and cut off by the next append; *torn,
-       where given, says how many bytes. PHI_PARSE: what is before the damage was given. A thread without an entry is
-       not found. */
+    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK,
+       which is then what read says. What is torn at the end of a file is no entry, and is left out,
+       and cut off by the next append; *torn, where given, says how many bytes. PHI_PARSE: what is
+       before the damage was given. A thread without an entry is not found. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *words, size_t words_size);
@@ -52,38 +57,43 @@ typedef struct phi_store {
                                 size_t words_size);
     phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
                                size_t *count, char *words, size_t words_size);
-    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is harmless. */
+    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is
+       harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *words, size_t words_size);
     void (*unlock)(void *user_data, const char *thread_id);
 } phi_store;
 
 /* ---- a thread in a store ---- */
 
-/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the end of each step
-   (of a turn and of a run before that is told). Also while a run goes over it. The store holds a thread of that id
-   already: the thread must be empty, and is filled with it (*torn as in read). It does not: what the thread has is
-   written first. Locks it until phi_thread_detach, or until the thread is freed, which syncs too.
-   `store` is copied, what it points to borrowed until then. append and read are needed; without lock nothing is locked.
-   What is stored and not shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
-   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back from the store, in one
-   call, or says what the store says; then it stays until something goes out of view again.
-   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as the store's functions
-   else; words go to *words. Then nothing changed. */
+/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the
+   end of each step (of a turn and of a run before that is told). Also while a run goes over it. The
+   store holds a thread of that id already: the thread must be empty, and is filled with it (*torn
+   as in read). It does not: what the thread has is written first. Locks it until phi_thread_detach,
+   or until the thread is freed, which syncs too. `store` is copied, what it points to borrowed
+   until then. append and read are needed; without lock nothing is locked. What is stored and not
+   shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
+   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back
+   from the store, in one call, or says what the store says; then it stays until something goes out
+   of view again.
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as
+   the store's functions else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried again with the next
-   entry. PHI_MISUSE: the thread is in no store. */
+/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried
+   again with the next entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left memory: where that
-   fails it stays attached. */
+/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left
+   memory: where that fails it stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
 /* ---- a thread as text ---- */
 
-/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store says. */
+/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store
+   says. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
-/* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words name the line, and
+/* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words
+   name the line, and
    PHI_NO_MEMORY: then it is empty, and in no store. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size);

@@ -1,9 +1,10 @@
 /* recorder.c - a state machine from events to sessions.
 
-   An event is first written as JSON, which is what the record keeps of it, and then read back: so that events of living
-   agents, of files and of others are one thing here, and nothing points into a runtime.
-   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with it in
-   recorder_links.c. */
+   An event is first written as JSON, which is what the record keeps of it, and then read back: so
+   that events of living agents, of files and of others are one thing here, and nothing points into
+   a runtime.
+   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with
+   it in recorder_links.c. */
 #include "record/recorder_in.h"
 
 #include "agent/agent.h"
@@ -347,7 +348,8 @@ static bool phi__rec_apply(phi_recorder *rec, phi__loop_box *loop, const phi_eve
     }
 }
 
-/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while the call was out. */
+/* The end of a call that ran another agent counts also when its loop has ended, as by a flush while
+   the call was out. */
 static bool phi__rec_links(const phi_event *ev) {
     return ev->kind == PHI_EV_TOOL_END && ev->child_loop_id.len > 0 && ev->loop_id.len > 0;
 }

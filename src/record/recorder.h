@@ -9,10 +9,11 @@
            phi_session_free(session);
        }
 
-   Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows no runtime and takes
-   no memory of one. A session is open while one of its loops runs, else phi_recorder_checkpoint and phi_recorder_flush
-   make it a completed one, and phi_recorder_drain hands it over. A completed session that goes on is open again.
-   Links to the runs of sub-agents are made in whatever order the events come.
+   Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
+   no runtime and takes no memory of one. A session is open while one of its loops runs, else
+   phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
+   hands it over. A completed session that goes on is open again. Links to the runs of sub-agents
+   are made in whatever order the events come.
    Threads: one at a time. */
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
@@ -32,14 +33,15 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    bool
-        turn_requests; /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
-    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session must have been
-       changed: phi_check_and_rotate); else a session begins by its first loop. */
+    /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
+    bool turn_requests;
+    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session
+       must have been changed: phi_check_and_rotate); else a session begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
-    /* When the first run of a session begins; once. False: the session is kept, rejected, and its events are not. */
+    /* When the first run of a session begins; once. False: the session is kept, rejected, and its
+       events are not. */
     bool (*before_task_fn)(void *user_data, const phi_session *session);
     /* In phi_recorder_flush, for each session it completes that was not rejected. */
     void (*after_task_fn)(void *user_data, const phi_session *session);
@@ -48,29 +50,32 @@ typedef struct phi_recorder_desc {
 
 #define PHI_RECORDER_AT_ONCE UINT32_MAX
 
-/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or nothing. Caller frees
-   with phi_recorder_free. */
+/* desc NULL: defaults. NULL: no memory. Its callbacks must not call the recorder: PHI_MISUSE, or
+   nothing. Caller frees with phi_recorder_free. */
 PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are ignored; of the end of
-   a call that ran another agent, the links of both runs are made also when the loop has ended.
-   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops that found room); a
-   run whose beginning is lost is not recorded. PHI_STALE: the agent was freed meanwhile: the same. PHI_BAD_ARG,
-   PHI_MISUSE. */
+/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are
+   ignored; of the end of a call that ran another agent, the links of both runs are made also when
+   the loop has ended.
+   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops
+   that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was freed
+   meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
-/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed one. PHI_MISUSE: it has one
-   of that id already; then it stays the caller's. Its memory counts as the recorder's, and its allocator stays. */
+/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed
+   one. PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as
+   the recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
-/* Begins a session by hand, before any run of it: it is open, without loops, and its formation is EXPLICIT; the runs that
-   have its id are its own. It stays open until the first of them, or phi_recorder_flush; before_task_fn is asked when that
-   begins. Without it a session begins by its first run. Strings are copied; agent_id may be empty: then it is the first
-   run's. PHI_MISUSE: it has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
+/* Begins a session by hand, before any run of it: it is open, without loops, and its formation is
+   EXPLICIT; the runs that have its id are its own. It stays open until the first of them, or
+   phi_recorder_flush; before_task_fn is asked when that begins. Without it a session begins by its
+   first run. Strings are copied; agent_id may be empty: then it is the first run's. PHI_MISUSE: it
+   has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
@@ -82,12 +87,13 @@ PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_s
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
-/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand and wait for their first;
-   returns how many. */
+/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand
+   and wait for their first; returns how many. */
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
 /* Completes all: loops that run or are pending become ABORTED. */
 PHI_API void phi_recorder_flush(phi_recorder *recorder);
-/* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is none. */
+/* The next completed session, which is the caller's from now on: phi_session_free. NULL: there is
+   none. */
 PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 #ifdef __cplusplus

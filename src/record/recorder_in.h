@@ -1,6 +1,7 @@
 /* recorder_in.h - what the files of the recorder share.
 
-   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending in a table by id. */
+   Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
+   in a table by id. */
 #ifndef PHI_RECORD_RECORDER_IN_H
 #define PHI_RECORD_RECORDER_IN_H
 

@@ -1,4 +1,5 @@
-/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or are pending, by id. */
+/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or
+   are pending, by id. */
 #include "record/recorder_in.h"
 #include "wire/hash_in.h"
 

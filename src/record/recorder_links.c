@@ -1,4 +1,5 @@
-/* recorder_links.c - what loops of several sessions have to do with each other: children that tools ran, and their parents. */
+/* recorder_links.c - what loops of several sessions have to do with each other: children that tools
+   ran, and their parents. */
 #include "record/recorder_in.h"
 
 #ifndef PHI_NO_SESSIONS

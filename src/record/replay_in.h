@@ -1,8 +1,10 @@
 /* replay_in.h - what the files of the tape share.
 
-   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k" says what a line is:
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k"
+   says what a line is:
    tape    the head: version, seed of chance, first time, whether the transport tells stages
-   t       a step lets something in: its time; idle: steps before it in which nothing came; more: the same step, later
+   t       a step lets something in: its time; idle: steps before it in which nothing came; more:
+   the same step, later
    now     the host looked at the clock between two steps, after `after` looks at the older time
    timers  they were fired
    posts   those of the host were read
@@ -117,7 +119,8 @@ PHI__FN void phi__tape_end_line(phi__tape *tape);
 PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 
-/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is taken note of. */
+/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is
+   taken note of. */
 PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 /* Header lines of an answer, without its cookies. */
 PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
@@ -126,8 +129,8 @@ PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_re
                                    bool whole);
 
 /* tape_result.c */
-/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it; and settling a call
-   with one. */
+/* A result as a message in an arena (NULL: no memory); the result that it was, borrowed from it;
+   and settling a call with one. */
 PHI__FN phi_message *phi__tape_keep(phi_arena *arena, const phi_tool_result *result);
 PHI__FN phi_tool_result phi__tape_given(const phi_message *message);
 PHI__FN phi_status phi__tape_settle(phi__toolcall *call, const phi_message *result);

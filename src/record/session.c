@@ -215,8 +215,8 @@ static const phi_loop_record *phi__session_up(const phi_session *session,
     return phi_session_get_loop(session, loop->parent_loop_id);
 }
 
-/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then is it looked for
-   where. */
+/* Loops on the way up, each once. A way that is longer than there are loops goes round: only then
+   is it looked for where. */
 static size_t phi__session_height(const phi_session *session, const phi_loop_record *loop) {
     const phi_loop_record *at = loop, *back;
     size_t n = 0, i;

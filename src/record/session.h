@@ -1,11 +1,13 @@
 /* session.h - the record of what agents did: Session > LoopRecord > Turn > events, and its JSON.
 
-   A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records are built from
-   events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON that phi or the Rust original wrote. They
-   are copies: nothing reads them to decide what a model sees.
-   All that a session points to is its own and is freed with it; read it, and leave it as it is. Times are Unix
-   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
-   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
+   A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records
+   are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
+   that phi or the Rust original wrote. They are copies: nothing reads them to decide what a model
+   sees.
+   All that a session points to is its own and is freed with it; read it, and leave it as it is.
+   Times are Unix milliseconds: finer digits of a file are cut. Empty strings stand for null, but
+   for `rejection`. With PHI_NO_SESSIONS nothing of this page, of recorder.h and of
+   session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
@@ -56,8 +58,8 @@ typedef struct phi_turn {
     phi_str request; /* what was sent, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
 } phi_turn;
 
-/* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each loop, are events that
-   were left out. */
+/* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each
+   loop, are events that were left out. */
 typedef struct phi_loop_event {
     uint64_t sequence;
     phi_str json;
@@ -167,33 +169,36 @@ PHI_API size_t phi_session_children_of(const phi_session *session, phi_str loop_
 /* All of its group that are in the session, itself included. Without a group: none. */
 PHI_API size_t phi_session_parallel_siblings(const phi_session *session, phi_str loop_id,
                                              const phi_loop_record **out, size_t cap);
-/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would come again. */
+/* From the root to that loop, by parent_loop_id; ends where a parent is not in the session or would
+   come again. */
 PHI_API size_t phi_session_loop_chain(const phi_session *session, phi_str loop_id,
                                       const phi_loop_record **out, size_t cap);
 PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all loops */
 
 /* ---- JSON ---- */
 
-/* Events that the original's reader does not know (errors, retries, decisions...) are written as well; without it they
-   are left out, and so are turns without an answer. */
+/* Events that the original's reader does not know (errors, retries, decisions...) are written as
+   well; without it they are left out, and so are turns without an answer. */
 #define PHI_SESSION_OWN_EVENTS 1u
 
 /* The interchange format, indented by two; in the arena. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What is missing or of a
-   wrong type counts as absent, but for session_id, the loops' ids and messages; keys that are not known are ignored.
-   Caller frees *out with phi_session_free. PHI_PARSE, and *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
+/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What
+   is missing or of a wrong type counts as absent, but for session_id, the loops' ids and messages;
+   keys that are not known are ignored. Caller frees *out with phi_session_free. PHI_PARSE, and
+   *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
 
 /* ---- in a store ---- */
 
-/* As a document whose id is the session's, in the interchange format with flags as above; and back, read as by
-   phi_session_from_json: caller frees *out with phi_session_free. The store must have save and load. What its functions
-   say; words (may be NULL) "Session S is locked by another writer", "Session not found: S", or the store's own. An id
-   that is none of a store's is PHI_BAD_ARG. */
+/* As a document whose id is the session's, in the interchange format with flags as above; and back,
+   read as by phi_session_from_json: caller frees *out with phi_session_free. The store must have
+   save and load. What its functions say; words (may be NULL) "Session S is locked by another
+   writer", "Session not found: S", or the store's own. An id that is none of a store's is
+   PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *words, size_t words_size);
 PHI_API phi_status phi_session_load(const phi_store *store, const char *session_id,
@@ -202,10 +207,11 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- from the log ---- */
 
-/* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has the id of the first
-   run; each loop has its own session's. Messages that belong to no run, such as those that the host appended, are in
-   none. A run that goes on is RUNNING, one that was never ended is too. What compactions have made of runs stands in blocks
-   (phi_session_add_blocks). Caller frees with phi_session_free.
+/* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has
+   the id of the first run; each loop has its own session's. Messages that belong to no run, such as
+   those that the host appended, are in none. A run that goes on is RUNNING, one that was never
+   ended is too. What compactions have made of runs stands in blocks (phi_session_add_blocks).
+   Caller frees with phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);

@@ -1,8 +1,9 @@
 /* session_blocks.c - a thread's compactions as the blocks that the original would have.
 
-   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has touched gets a block that
-   says what is shown of it, whatever else has changed it. Messages of the log are put beside the loops they are of, in
-   the order of the log; each item of the view then belongs to one of those loops. */
+   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has
+   touched gets a block that says what is shown of it, whatever else has changed it. Messages of the
+   log are put beside the loops they are of, in the order of the log; each item of the view then
+   belongs to one of those loops. */
 #include "record/session_context_in.h"
 
 #ifndef PHI_NO_SESSIONS
@@ -203,8 +204,8 @@ static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
     return end;
 }
 
-/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last one, where nothing of it is
-   shown besides them. SIZE_MAX: none. */
+/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last
+   one, where nothing of it is shown besides them. SIZE_MAX: none. */
 static size_t phi__sblk_owner(const phi__sblk *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__sblk_at(s, item->from), last = first;
@@ -293,7 +294,8 @@ static size_t phi__sblk_lead(const phi__sblk *s, size_t at, size_t *end) {
     return turns;
 }
 
-/* The turns behind the last one of which a compaction took something, and the messages before them. */
+/* The turns behind the last one of which a compaction took something, and the messages before
+   them. */
 static size_t phi__sblk_tail(const phi__sblk *s, const phi_loop_record *record,
                              const phi__sblk_loop *loop, size_t *begin, size_t *turns) {
     size_t n = 0, tail = 0, at, next, i;
@@ -351,7 +353,8 @@ static phi_status phi__sblk_current(phi__sblk *s, size_t at, phi_compaction_bloc
     return phi__sblk_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* Whether a block can say what is shown: the log and the record have the same messages, and the lane has them all. */
+/* Whether a block can say what is shown: the log and the record have the same messages, and the
+   lane has them all. */
 static bool phi__sblk_fits(const phi__sblk *s, size_t at) {
     const phi__sblk_loop *loop = &s->loops[at];
     return !loop->broken && loop->said_count > 0 &&

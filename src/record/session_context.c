@@ -1,7 +1,8 @@
-/* session_context.c - compaction blocks of the original's sessions: read into a list of messages, and made.
+/* session_context.c - compaction blocks of the original's sessions: read into a list of messages,
+   and made.
 
-   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop left puts its messages into
-   a list, which is counted first and filled then. */
+   The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
+   left puts its messages into a list, which is counted first and filled then. */
 #include "record/session_context_in.h"
 
 #include "history/compact_in.h"
@@ -206,7 +207,8 @@ PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
 
 /* ---- blocks, made ---- */
 
-/* A summary is planned for the messages as if they were an earlier run, with one more message as the current one. */
+/* A summary is planned for the messages as if they were an earlier run, with one more message as
+   the current one. */
 static phi_status phi__sctx_sum_up(const phi__sctx_way *way, const phi_message *messages,
                                    size_t count, phi_arena *scratch, phi_rewrite *plan) {
     phi_compaction_config config = way->config;
@@ -270,7 +272,8 @@ static phi_status phi__sctx_recent(const phi__sctx_way *way, phi__session_box *b
     return phi__session_keep_messages(box, list, count, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* Turns without an id part calls from results: a section that begins with a result begins with its call. */
+/* Turns without an id part calls from results: a section that begins with a result begins with its
+   call. */
 static size_t phi__sctx_whole(const phi_loop_record *loop, size_t from, size_t turn) {
     size_t at = phi__sctx_turn_at(loop->messages, loop->message_count, turn);
     while (turn > from && at < loop->message_count &&

@@ -1,12 +1,14 @@
-/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of blocks.
+/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of
+   blocks.
 
-       phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL, phi_agent_thread(agent), NULL, 0);
+       phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
+       phi_agent_thread(agent), NULL, 0);
 
-   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*: messages that stand next
-   to each other with the same loop_id and turn_index; one without a loop_id is a turn by itself. Turns are counted
-   from 0 in each loop.
-   A thread does not need any of this: its compactions are rewrites. It is for files of the original, and for files that
-   are to be read by it.
+   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*:
+   messages that stand next to each other with the same loop_id and turn_index; one without a
+   loop_id is a turn by itself. Turns are counted from 0 in each loop.
+   A thread does not need any of this: its compactions are rewrites. It is for files of the
+   original, and for files that are to be read by it.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
@@ -20,22 +22,25 @@
 extern "C" {
 #endif
 
-/* A loop whose parent is not in the session goes on from the one that stands before it, as the prompts of one agent do
-   (of a group: the selected one). Without it such a loop begins anew, as in the original. */
+/* A loop whose parent is not in the session goes on from the one that stands before it, as the
+   prompts of one agent do (of a group: the selected one). Without it such a loop begins anew, as in
+   the original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on from, oldest first,
-   with their blocks applied:
-   - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then the turns that came
-     after the block was made. A turn is loaded once: keep_first ends before the other sections begin;
+/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on
+   from, oldest first, with their blocks applied:
+   - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
+     the turns that came after the block was made. A turn is loaded once: keep_first ends before the
+     other sections begin;
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
    - of a loop without a block: all it has;
    - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
      goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
      none. Loops that have neither messages nor a block do not count, and by tokens the loop that
      would exceed them is out.
-   The list is in the arena, what its messages point to is the session's. counter NULL: the estimate. PHI_NOT_FOUND: no such
-   loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and *count is 0. */
+   The list is in the arena, what its messages point to is the session's. counter NULL: the
+   estimate. PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages:
+   PHI_OK, and *count is 0. */
 PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
@@ -56,12 +61,14 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place of one it has; earlier
-   ones a keep_compacted of all their turns, where they have none. Messages stay as they are.
-   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not among them, with long
-   results cut. keep_compacted: what is between, as one summary (history/compact.h) behind the focus message, or as it is
-   where that would not be smaller; where nothing is between, it is not there. No section parts a call from its result.
-   at_ms: when. *made, where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place
+   of one it has; earlier ones a keep_compacted of all their turns, where they have none. Messages
+   stay as they are.
+   keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
+   among them, with long results cut. keep_compacted: what is between, as one summary
+   (history/compact.h) behind the focus message, or as it is where that would not be smaller; where
+   nothing is between, it is not there. No section parts a call from its result. at_ms: when. *made,
+   where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
    changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
@@ -93,8 +100,8 @@ typedef struct phi_session_compaction {
     void *user_data;
 } phi_session_compaction;
 
-/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's own
-   blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
+/* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
+   own blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
    message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
    cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
    phi_session_compact. */
@@ -102,12 +109,13 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size);
 
-/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active lane shows of them now, where
-   compactions have changed it (phi_session_of_thread has them already). The last loop that has messages gets up to three
-   sections; an earlier one keep_compacted, which holds all that is shown of it; and so do those before one that has a
-   block, since the original expects that. What no compaction touched has none. Loops of other lanes, and those whose messages
-   are not as many as the log has of them, are left as they are. PHI_NO_MEMORY, PHI_BAD_ARG, what the store says: nothing
-   changed. */
+/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active
+   lane shows of them now, where compactions have changed it (phi_session_of_thread has them
+   already). The last loop that has messages gets up to three sections; an earlier one
+   keep_compacted, which holds all that is shown of it; and so do those before one that has a block,
+   since the original expects that. What no compaction touched has none. Loops of other lanes, and
+   those whose messages are not as many as the log has of them, are left as they are. PHI_NO_MEMORY,
+   PHI_BAD_ARG, what the store says: nothing changed. */
 PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
 
 #ifdef __cplusplus

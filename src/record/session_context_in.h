@@ -1,4 +1,5 @@
-/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a loop. */
+/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a
+   loop. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
 
@@ -28,8 +29,8 @@ PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_i
 PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
                                   const phi_message **out, size_t *count);
 
-/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then come what is compacted and,
-   from `recent` on, what is recent, and from `end` on all stays. */
+/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then
+   come what is compacted and, from `recent` on, what is recent, and from `end` on all stays. */
 typedef struct phi__sctx_cuts {
     uint64_t first, first_end, recent, end;
 } phi__sctx_cuts;

@@ -1,9 +1,11 @@
-/* session_import.c - a session of the original in a thread: its messages as they were, and its blocks as a rewrite.
+/* session_import.c - a session of the original in a thread: its messages as they were, and its
+   blocks as a rewrite.
 
-   The messages of the whole way are appended, those beyond the scope too; then each section becomes a span over the
-   entries of its turns. Where spans cannot say it, since a section parts a call from its result, or has nothing to stand
-   for, one span over all of it does. Loops that no message names, since they left none or are not
-   on the way, come before them as a beginning and an end, so that their ids are not given again. */
+   The messages of the whole way are appended, those beyond the scope too; then each section becomes
+   a span over the entries of its turns. Where spans cannot say it, since a section parts a call
+   from its result, or has nothing to stand for, one span over all of it does. Loops that no message
+   names, since they left none or are not on the way, come before them as a beginning and an end, so
+   that their ids are not given again. */
 #include "record/session_context_in.h"
 
 #include "persist/persist_in.h"

@@ -1,7 +1,7 @@
 /* session_in.h - what is behind a session and its loops, for those that make them.
 
-   A session is one block of memory with an arena: all that it points to is in there, and arrays that grow leave their
-   smaller selves behind until the session is freed. Loops never move. */
+   A session is one block of memory with an arena: all that it points to is in there, and arrays
+   that grow leave their smaller selves behind until the session is freed. Loops never move. */
 #ifndef PHI_RECORD_SESSION_IN_H
 #define PHI_RECORD_SESSION_IN_H
 
@@ -55,8 +55,8 @@ PHI__FN phi__session_box *phi__session_make(const phi_allocator *allocator, size
 PHI__FN phi__loop_box *phi__session_loop(phi__session_box *box);
 PHI__FN void phi__session_add(phi__session_box *box, phi__loop_box *loop);
 
-/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed behind `count`. NULL: no
-   memory, and *cap is as it was. */
+/* An array in the session's arena with room for `need`: `at`, or a copy of it that has; zeroed
+   behind `count`. NULL: no memory, and *cap is as it was. */
 PHI__FN void *phi__session_room_for(phi__session_box *box, void *at, size_t count, size_t *cap,
                                     size_t need, size_t size);
 /* Copies in the session's arena. False: no memory. */
@@ -67,7 +67,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 /* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Of a loop id: what is before the first dot, all where there is none; and what is between the first and the last. */
+/* Of a loop id: what is before the first dot, all where there is none; and what is between the
+   first and the last. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 
@@ -76,8 +77,8 @@ PHI__FN const phi_loop_config *phi__session_config(phi__session_box *box, const 
 PHI__FN const phi_loop_config *phi__session_config_of(phi__session_box *box, phi_str loop_id,
                                                       const phi_message *answer);
 
-/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to` are. Strings that are read
-   are the tree's. */
+/* session_fields.c: fields that are written as they are, and read back: of what `from` and `to`
+   are. Strings that are read are the tree's. */
 typedef enum phi__session_part {
     PHI__SESSION_SESSION,    /* phi_session */
     PHI__SESSION_SPAWN,      /* phi_spawn_ref */

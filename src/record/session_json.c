@@ -1,6 +1,7 @@
 /* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
 
-   The text is made in one line and then indented: events and messages come as text from elsewhere. */
+   The text is made in one line and then indented: events and messages come as text from
+   elsewhere. */
 #include "record/session_in.h"
 
 #include "agent/agent.h"

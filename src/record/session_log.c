@@ -51,7 +51,8 @@ static bool phi__sl_push(phi__session_box *box, const phi_message **list, size_t
     return true;
 }
 
-/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in input_cap. */
+/* Room in the lists of the turn under way, and whose that is; the loop's own list counts in
+   input_cap. */
 typedef struct phi__sl_caps {
     size_t input, results;
     phi__loop_box *of;
@@ -97,8 +98,8 @@ static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl
                              const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
-    if (entry->usage != NULL && !to->has_ended)
-        phi_usage_add(&to->usage, entry->usage); /* until its end tells of all */
+    /* until its end tells of all */
+    if (entry->usage != NULL && !to->has_ended) phi_usage_add(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
                                               to->turn_count + 1, sizeof *turns);

@@ -1,4 +1,5 @@
-/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said how. */
+/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said
+   how. */
 #include "base/utf8_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"

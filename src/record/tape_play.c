@@ -1,8 +1,10 @@
-/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is compared with it.
+/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is
+   compared with it.
 
-   The lines of a step are what was let in, in order, and then what the run did with it: its requests, and results that
-   were given at once. Those are looked up within the step, whatever their order, since with another budget runs that go
-   on beside each other take other turns. All of a step's lines must have been used when the next one lets in. */
+   The lines of a step are what was let in, in order, and then what the run did with it: its
+   requests, and results that were given at once. Those are looked up within the step, whatever
+   their order, since with another budget runs that go on beside each other take other turns. All of
+   a step's lines must have been used when the next one lets in. */
 #include "base/utf8_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"
@@ -264,7 +266,8 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
         phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
 }
 
-/* Passes what the run has done, all of it, and looks that the host did not make; at the end: false. */
+/* Passes what the run has done, all of it, and looks that the host did not make; at the end:
+   false. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->at < tape->count; tape->at++) {
         phi__tape_line *line = &tape->index[tape->at];
@@ -284,7 +287,8 @@ static bool phi__play_pass(phi__tape *tape) {
     return false;
 }
 
-/* Whether anything is there that no host will bring on: an answer, or a result that the tape should have. */
+/* Whether anything is there that no host will bring on: an answer, or a result that the tape should
+   have. */
 static bool phi__play_waits(const phi__tape *tape) {
     uint32_t i;
     size_t n;
@@ -336,8 +340,9 @@ static void phi__play_ends(phi__tape *tape) {
         phi_str_of("the run goes on"));
 }
 
-/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it is the host who makes
-   something happen in it, or a model in the process that is asked in every step, when that is so. */
+/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it
+   is the host who makes something happen in it, or a model in the process that is asked in every
+   step, when that is so. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
@@ -350,7 +355,8 @@ static bool phi__play_due(phi__tape *tape, size_t at) {
     return true;
 }
 
-/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it are yet to come. */
+/* Whether this step is one of the empty ones: the looks that the host made at the clock behind it
+   are yet to come. */
 static bool phi__play_idles(phi__tape *tape) {
     size_t at = tape->at;
     while (at < tape->count && (tape->index[at].used || tape->index[at].kind == PHI__TAPE_NOW))
@@ -487,7 +493,8 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Of a tool that is run again it is held until the tape comes to it; else what is recorded counts. */
+/* Of a tool that is run again it is held until the tape comes to it; else what is recorded
+   counts. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
     phi__tape *tape = phi__play_of(base);

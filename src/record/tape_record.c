@@ -1,7 +1,8 @@
-/* tape_record.c - recording: everything from outside passes through here, and is written as it is let in.
+/* tape_record.c - recording: everything from outside passes through here, and is written as it is
+   let in.
 
-   What a transport says while nothing is let in is held back until the next step that lets in: a head and an end are kept,
-   bytes are refused as if the buffer were full. */
+   What a transport says while nothing is let in is held back until the next step that lets in: a
+   head and an end are kept, bytes are refused as if the buffer were full. */
 #include "base/base64_in.h"
 #include "base/utf8_in.h"
 #include "io/clock_in.h"
@@ -138,8 +139,8 @@ static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_end_line(tape);
 }
 
-/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A step in which there
-   was no room has let nothing in. */
+/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A
+   step in which there was no room has let nothing in. */
 static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     size_t tail;
@@ -206,7 +207,8 @@ static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status stat
     return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
 }
 
-/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay in place. */
+/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay
+   in place. */
 static void phi__record_flush(phi__tape *tape) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {

@@ -233,8 +233,8 @@ static phi__json_field_got phi__json_field_between(phi__json_fields *f, char c, 
         f->state = PHI__JSON_FIELD_VALUE;
         return PHI__JSON_FIELD_MORE;
     case PHI__JSON_FIELD_KEY: break;
-    default:
-        return phi__json_field_fail(f, PHI_PARSE); /* the text is whole, and something follows */
+    /* the text is whole, and something follows */
+    default: return phi__json_field_fail(f, PHI_PARSE);
     }
     if (c != '"') return phi__json_field_fail(f, PHI_PARSE);
     f->token = f->at++;

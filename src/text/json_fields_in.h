@@ -7,20 +7,21 @@
        if (got < 0) ...                     // said from now on: nothing more is found
        phi__json_fields_free(&fields);
 
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found once, in
-   the text's order; those of a whole text are the leaves of its tree, also where a key is there twice,
-   however the text was cut. A number is whole when a byte behind it says so: one that is all of the text
-   is never found. What is checked is all of JSON's grammar, up to where the text ends.
-   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size, from
-   `memory`. The text is only looked at, and may move between two calls. */
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found
+   once, in the text's order; those of a whole text are the leaves of its tree, also where a key is
+   there twice, however the text was cut. A number is whole when a byte behind it says so: one that
+   is all of the text is never found. What is checked is all of JSON's grammar, up to where the text
+   ends.
+   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size,
+   from `memory`. The text is only looked at, and may move between two calls. */
 #ifndef PHI_TEXT_JSON_FIELDS_IN_H
 #define PHI_TEXT_JSON_FIELDS_IN_H
 
 #include "text/json_in.h"
 
 enum {
-    PHI__JSON_FIELDS_DEPTH =
-        64, /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    /* arrays and objects inside of one another; deeper is PHI_TOO_BIG */
+    PHI__JSON_FIELDS_DEPTH = 64,
     PHI__JSON_FIELDS_PATH = 1024,   /* bytes of a path; a longer one is PHI_TOO_BIG */
     PHI__JSON_FIELDS_NUMBER = 65536 /* bytes of a number, as for the reader */
 };
@@ -45,8 +46,9 @@ typedef struct phi__json_fields {
 PHI__FN void phi__json_fields_init(phi__json_fields *f, phi_memory *memory);
 PHI__FN void phi__json_fields_free(phi__json_fields *f); /* as after init; twice is harmless */
 
-/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next call,
-   and *value its text (a string with its quotes, as it stands there). 0: the text must grow first.
+/* `text`: all of it so far. 1: a value; *path is its JSON Pointer (RFC 6901), valid until the next
+   call, and *value its text (a string with its quotes, as it stands there). 0: the text must grow
+   first.
    PHI_PARSE: it is no JSON; PHI_TOO_BIG, PHI_NO_MEMORY: this is the end of it, too. */
 PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *path, phi_str *value);
 

@@ -63,7 +63,8 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
     return true;
 }
 
-/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte mostly tells. */
+/* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
+   mostly tells. */
 static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
                                        size_t to) {
     size_t len = phi__json_key_len(child), i;

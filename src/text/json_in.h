@@ -70,7 +70,8 @@ static inline phi_str phi__json_text_of(const phi_json *node) {
 #define PHI__JSON_NAME(literal)                                                                    \
     { (literal), sizeof(literal) - 1 }
 
-/* What phi_json_get finds for each of the names, in one pass: quick where members come in about their order. */
+/* What phi_json_get finds for each of the names, in one pass: quick where members come in about
+   their order. */
 PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t count,
                             const phi_json **found);
 
@@ -203,8 +204,8 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
         int quote = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('"')));
         int escape = _mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
         *escaped = false;
-        if (quote != 0 &&
-            (escape & (quote - 1) & ~quote) == 0) /* no escape below the first quote */
+        /* no escape below the first quote */
+        if (quote != 0 && (escape & (quote - 1) & ~quote) == 0)
             return at + __builtin_ctz((unsigned)quote);
         if (escape == 0) at += 16;
     }

@@ -1,4 +1,5 @@
-/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says which.
+/* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
+   which.
 
        static const phi__field fields[] = {
            PHI__FIELD(struct game, name, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -7,8 +8,9 @@
        phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
        good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
 
-   Members stand in the table's order. What a table cannot say (lists, numbers that depend on others, words of their own)
-   is written in code, between two tables or with the functions for one member. Keys are literals. */
+   Members stand in the table's order. What a table cannot say (lists, numbers that depend on
+   others, words of their own) is written in code, between two tables or with the functions for one
+   member. Keys are literals. */
 #ifndef PHI_TEXT_RECORDS_IN_H
 #define PHI_TEXT_RECORDS_IN_H
 
@@ -17,7 +19,8 @@
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. What is read and too large for it becomes its largest. */
+    /* Any integer or enum that is not negative. What is read and too large for it becomes its
+       largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
     /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
@@ -46,8 +49,8 @@ typedef struct phi__field {
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
-/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings are borrowed from the
-   tree, or copied where there is an arena. False: no memory for one. */
+/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings
+   are borrowed from the tree, or copied where there is an arena. False: no memory for one. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
@@ -62,7 +65,8 @@ PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
 
-/* One member of a tree; missing or of another type: zero, "", false. A number that is too large: the largest. */
+/* One member of a tree; missing or of another type: zero, "", false. A number that is too large:
+   the largest. */
 PHI__FN uint64_t phi__records_get_u64(const phi_json *node, const char *key);
 PHI__FN uint32_t phi__records_get_u32(const phi_json *node, const char *key);
 PHI__FN size_t phi__records_get_size(const phi_json *node, const char *key);

@@ -138,8 +138,8 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
 /* Takes what was fed into the line that goes on in the next piece. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
-    if (phi__add(sse->line.len, left) >
-        phi__add(sse->max_event_bytes, 64)) /* the field's name, at least */
+    /* the field's name, at least */
+    if (phi__add(sse->line.len, left) > phi__add(sse->max_event_bytes, 64))
         return phi__sse_fail(sse, PHI_TOO_BIG);
     phi__buf_add(&sse->line, sse->at, left);
     sse->at = sse->end;

@@ -6,10 +6,10 @@
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
    read over. Data lines are joined by LF. An event without data is not handed out (as the standard
-   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or a
-   bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server wrote
-   without `data:`. It ends the event before it. It goes on to the next data or event line, or to
-   the end of the stream, and is an event of its own.
+   says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
+   a bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server
+   wrote without `data:`. It ends the event before it. It goes on to the next data or event line, or
+   to the end of the stream, and is an event of its own.
    What is handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H

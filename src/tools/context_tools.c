@@ -1,4 +1,5 @@
-/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes handed on. */
+/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes
+   handed on. */
 #include "tools/context_tools.h"
 
 #include "tools/job_in.h"

@@ -1,12 +1,14 @@
-/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo, revert_to_state.
+/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo,
+   revert_to_state.
 
        phi_tool tools[2];
        phi_tools_prun(tools);
        desc.tools = tools;   // desc: a phi_agent_desc
        desc.tool_count = 2;
 
-   They are not among the built-in tools of phi_tools_init: an agent has them when it is given them. All they do is
-   phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves any number of agents. */
+   They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
+   All they do is phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves
+   any number of agents. */
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 
@@ -16,10 +18,12 @@
 extern "C" {
 #endif
 
-/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is NULL. */
+/* prun {tokens} and prun_with_memo {tokens, memo}, into out[0] and out[1]. PHI_BAD_ARG: out is
+   NULL. */
 PHI_API phi_status phi_tools_prun(phi_tool *out);
 
-/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each tool result.
+/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each
+   tool result.
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
 

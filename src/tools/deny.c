@@ -43,7 +43,8 @@ static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
     }
 }
 
-/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is both. */
+/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is
+   both. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;

@@ -1,5 +1,5 @@
-/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure that
-   it is there once, write the file anew; each in slices.
+/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure
+   that it is there once, write the file anew; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 #include "tools/job_in.h"

@@ -204,7 +204,8 @@ static bool phi__job_confined(const phi_tools_desc *desc) {
     return !desc->unconfined && (desc->workspace != NULL || desc->allowed_paths != NULL);
 }
 
-/* Begins with the next root that the place may lie in: the workspace, then the allowed paths. False: there is none. */
+/* Begins with the next root that the place may lie in: the workspace, then the allowed paths.
+   False: there is none. */
 static bool phi__job_next_root(phi__job *job) {
     const phi_tools_desc *desc = &job->set->desc;
     for (;;) {

@@ -1,9 +1,9 @@
 /* job_in.h - what the built-in tools share: a call under way, its arguments, its result.
 
    A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
-   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the call
-   is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by their
-   `go`; the others are driven by the io. */
+   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the
+   call is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by
+   their `go`; the others are driven by the io. */
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
@@ -43,7 +43,8 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
 PHI__FN phi_flow phi__job_step(void *user_data, phi_call call); /* a phi_tool's step */
 PHI__FN void phi__job_cancel(void *user_data, phi_call call);   /* a phi_tool's cancel */
 
-/* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or NULL. */
+/* The result; all return PHI_DONE. done: `text` is UTF-8; fail: any bytes. details: JSON text, or
+   NULL. */
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details);
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details);
 PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) PHI_PRINTF(2, 3);
@@ -57,10 +58,11 @@ PHI__FN bool phi__job_number(phi__job *job, const char *name, uint64_t fallback,
 PHI__FN bool phi__job_flag(phi__job *job, const char *name, bool *out);
 
 #ifndef PHI_NO_FILES
-/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in the job's arena. Then
-   `placed`. */
+/* Resolves `path`, which stays, in the workspace, and checks that it may be used: job->place, in
+   the job's arena. Then `placed`. */
 PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*placed)(phi__job *));
-/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job has failed. */
+/* The same for jobs without a step: begin, and more until it is not PHI_BUSY. PHI_REFUSED: the job
+   has failed. */
 PHI__FN phi_status phi__job_place_begin(phi__job *job, const char *path);
 PHI__FN phi_status phi__job_place_more(phi__job *job);
 #endif

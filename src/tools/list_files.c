@@ -1,7 +1,7 @@
 /* list_files.c - the tool that lists files: a walk, some entries a step.
 
-   The first names in order are kept in a heap whose top is the last of them, while all are counted: so memory is that of
-   what is shown, and time is linear in the entries. */
+   The first names in order are kept in a heap whose top is the last of them, while all are counted:
+   so memory is that of what is shown, and time is linear in the entries. */
 #include "tools/job_in.h"
 
 #ifndef PHI_NO_FILES

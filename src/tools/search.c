@@ -86,8 +86,8 @@ static bool phi__search_line(phi__search *search) {
     return true;
 }
 
-/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one line, they do not
-   begin another. How many bytes it takes. */
+/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one
+   line, they do not begin another. How many bytes it takes. */
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;

@@ -10,13 +10,14 @@
    The five that work on files stay inside the workspace and the allowed paths: a path is resolved,
    with ".." and all links, before it is compared. Another process that changes links at that very
    moment can defeat this. `bash` is not confined: it starts in the workspace and may do what the
-   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which may
-   wait for a person), or run the host in a container. deny_patterns are no boundary: they stop mistakes,
-   not intent, for a shell can say a thing in endless ways.
+   host's user may. Leave it out, confirm commands, let a hook decide (PHI_HOOK_BEFORE_TOOL, which
+   may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
+   mistakes, not intent, for a shell can say a thing in endless ways.
 
    All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
-   beside the pump, files are read and written in slices. write_file and edit_file run alone, so that
-   two edits of a turn cannot lose each other; a file is replaced whole, never left half written.
+   beside the pump, files are read and written in slices. write_file and edit_file run alone, so
+   that two edits of a turn cannot lose each other; a file is replaced whole, never left half
+   written.
    Threads: the pumping thread. */
 #ifndef PHI_TOOLS_TOOLS_H
 #define PHI_TOOLS_TOOLS_H
@@ -31,16 +32,16 @@ enum { PHI_TOOL_COUNT = 6 };
 
 /* Zero means default for every field. All pointers are borrowed as long as the set is used. */
 typedef struct phi_tools_desc {
-    const char *workspace; /* where relative paths start and commands run (default: the working
-                              directory, and then files are not confined to it) */
-    const char *const *allowed_paths; /* NULL-ended; directories or files that may be used besides
-                                         the workspace; relative ones start there. With neither,
-                                         every path may be used (default: none) */
+    /* where relative paths start and commands run (default: the working directory, and then files
+       are not confined to it) */
+    const char *workspace;
+    /* NULL-ended; directories or files that may be used besides the workspace; relative ones start
+       there. With neither, every path may be used (default: none) */
+    const char *const *allowed_paths;
     bool unconfined; /* files anywhere, though there is a workspace or allowed_paths */
-    const char *const
-        *deny_patterns; /* NULL-ended; a command that contains one, also with quotes or more
-                                         blanks, is refused; no boundary: see above; an empty list denies
-                                         nothing (default: phi_tools_deny_patterns) */
+    /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
+       boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
+    const char *const *deny_patterns;
     /* Asked before a command runs; false: it does not (default: not asked). A dialog that
        takes longer than a frame wants a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);

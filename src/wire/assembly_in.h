@@ -15,7 +15,8 @@
 #include "model/failure.h"
 #include "model/message.h"
 
-/* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by pairs. */
+/* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
+   pairs. */
 enum { PHI__ASSEMBLY_BLOCKS_MOST = 1024 };
 
 typedef struct phi__draft {
@@ -96,18 +97,19 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
-/* The kind that a block has for whoever sees the message: with `respond`, the call that is the answer is a
-   TEXT. Decoders look at draft->kind, which stays a call's. */
+/* The kind that a block has for whoever sees the message: with `respond`, the call that is the
+   answer is a TEXT. Decoders look at draft->kind, which stays a call's. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
    length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
-   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is computed. Want of memory becomes a failure, where
-   there is no other. */
+   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
+   computed. Want of memory becomes a failure, where there is no other. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put in. */
+/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put
+   in. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.

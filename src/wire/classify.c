@@ -93,9 +93,9 @@ static const char *const phi__fault_overflows[] = {
     "prompt exceeds max length",
 };
 
-/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum or a
-   limit, too, and a shorter history is no help there. So the sentence must begin with what is counted,
-   and name nothing else. */
+/* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
+   or a limit, too, and a shorter history is no help there. So the sentence must begin with what is
+   counted, and name nothing else. */
 static const char *const phi__fault_excesses[] = {
     "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
     "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",
@@ -143,7 +143,8 @@ static const char *const phi__fault_filters[] = {
     "responsibleaipolicyviolation",
 };
 
-/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp: 500). */
+/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp:
+   500). */
 static const char *const phi__fault_unfits[] = {
     "image input is not supported",
     "audio input is not supported",

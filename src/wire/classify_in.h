@@ -12,8 +12,8 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 /* The same of a body that came with 200 and is no answer: a proxy's page, an error, or garbage. */
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
-/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and what is
-   empty are none. */
+/* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and
+   what is empty are none. */
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
 /* A stop word that means an error. */

@@ -1,8 +1,9 @@
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
-   This folder holds what all protocols share. It knows no codec by name: what differs between protocols is a
-   property of phi__codec. The codecs are in src/codecs, one pair of files a protocol; registry.c there lists them.
-   No I/O, no clock, no state outside what is passed in: the same input gives the same bytes. A
+   This folder holds what all protocols share. It knows no codec by name: what differs between
+   protocols is a property of phi__codec. The codecs are in src/codecs, one pair of files a
+   protocol; registry.c there lists them. No I/O, no clock, no state outside what is passed in: the
+   same input gives the same bytes. A
    block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
    so that a turn costs the new blocks and a list of pieces, not the history.
 
@@ -19,8 +20,8 @@
 /* The rendered form of one block (or of a whole message where a wire wants that), kept with it. */
 typedef struct phi__rendered {
     struct phi__rendered *next;
-    uint32_t
-        form; /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    /* which codec and variant rendered it; the top four bits: codecs/registry_in.h */
+    uint32_t form;
     uint32_t block; /* index in the message; UINT32_MAX: the message as a whole */
     phi_str json;
 } phi__rendered;
@@ -57,9 +58,9 @@ typedef struct phi__ask {
     uint32_t max_tokens; /* 0: the model's */
     double temperature;  /* negative: not sent */
     phi_cache cache;
-    phi_format
-        format;   /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
-    bool respond; /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
+    /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
+    phi_format format;
+    bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;  /* ... and REQUIRED means that one */
     phi_str session_id; /* for prompt_cache_key; may be empty */
 } phi__ask;
@@ -87,9 +88,9 @@ typedef struct phi__encoder {
     const phi__codec *codec;
     const phi__ask *ask;
     phi_arena *arena; /* the turn's: glue, the piece list, headers, url */
-    uint64_t
-        origins[PHI__CODEC_NAMES]; /* of what this model will say, by each name of its protocol */
-    phi__buf scratch;              /* freed at the end */
+    /* of what this model will say, by each name of its protocol */
+    uint64_t origins[PHI__CODEC_NAMES];
+    phi__buf scratch; /* freed at the end */
     phi__piece *pieces;
     size_t count, cap;
     phi__header *headers;
@@ -160,8 +161,8 @@ enum {
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
-    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory (out->failed), or
-       `words` say why it takes none such. */
+    /* For PHI__STRICT_BY_CODEC: appends the schema as this target takes it; false: no memory
+       (out->failed), or `words` say why it takes none such. */
     bool (*adapt)(phi__buf *out, phi_str schema, char *words, size_t words_size);
     phi__format_way (*format_way)(const phi__ask *ask); /* PHI__FORMAT_NATIVE */
     phi__format_schema_rule format_schema;
@@ -198,8 +199,8 @@ struct phi__codec {
     void (*whole)(void *state, phi__assembly *out, phi_str body);
     /* The stream is one of frames (frames_in.h); NULL: of server-sent events. */
     const struct phi__framing *(*frames)(void);
-    /* Puts what depends on the moment and on the body's hash into the sealed request's headers, before each
-       attempt; NULL: nothing does. */
+    /* Puts what depends on the moment and on the body's hash into the sealed request's headers,
+       before each attempt; NULL: nothing does. */
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
@@ -218,7 +219,8 @@ PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_
 /* Its codec; NULL: no such protocol here. */
 PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
 
-/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not said. */
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not
+   said. */
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
 /* Of what a model says, by each name of its protocol; zeros where something is not said. */
 PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
@@ -231,7 +233,8 @@ PHI__FN void phi__encoder_begin(phi__encoder *e, const phi__codec *codec, const 
                                 phi_arena *arena);
 /* PHI_BUSY: come again; PHI_OK: e->request is sealed; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__encoder_advance(phi__encoder *e, size_t units);
-/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no memory. */
+/* Writes url and headers of the sealed request anew, for e->ask->model as it is now. False: no
+   memory. */
 PHI__FN bool phi__encoder_address(phi__encoder *e);
 PHI__FN void phi__encoder_free(phi__encoder *e); /* scratch; the request lives in the arena */
 
@@ -241,8 +244,8 @@ PHI__FN void phi__encode_glue(phi__encoder *e, const char *literal); /* static t
 PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; clears it */
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
    calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
-   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec adds
-   nothing and returns, and is asked for the same item again. */
+   False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
+   adds nothing and returns, and is asked for the same item again. */
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,

@@ -1,4 +1,5 @@
-/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its headers. */
+/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its
+   headers. */
 #include "wire/codec_in.h"
 
 /* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */

@@ -109,7 +109,8 @@ static void phi__encoder_room(phi__encoder *e) {
     if (e->pieces == NULL) e->failed = true;
 }
 
-/* A rendering with holes, as far as the units go; kept once it is whole. False: they are used up. */
+/* A rendering with holes, as far as the units go; kept once it is whole. False: they are used
+   up. */
 static bool phi__encoder_fill(phi__encoder *e, size_t *units) {
     const phi__fill *f = &e->fill;
     phi_str json;

@@ -1,8 +1,8 @@
 /* fill_in.h - long texts and images go into a rendering in slices.
 
-   A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there. The
-   encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a time;
-   afterwards it asks the codec for the message again, which now finds its rendering. */
+   A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
+   The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
+   time; afterwards it asks the codec for the message again, which now finds its rendering. */
 #ifndef PHI_WIRE_FILL_IN_H
 #define PHI_WIRE_FILL_IN_H
 
@@ -46,8 +46,8 @@ PHI__FN bool phi__fill_hole(struct phi__encoder *e, phi_str source, bool base64)
 PHI__FN void phi__fill_base64(phi__buf *out, phi_str data);
 
 PHI__FN void phi__fill_begin(struct phi__encoder *e, size_t item, uint32_t block, uint32_t form);
-/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the units are used
-   up. */
+/* True: *json is the rendering, of f->item, block and form (or memory ended: e->failed). False: the
+   units are used up. */
 PHI__FN bool phi__fill_advance(struct phi__encoder *e, size_t *units, phi_str *json);
 PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 

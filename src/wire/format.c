@@ -1,6 +1,6 @@
-/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says what it takes
-   (phi__codec_rules) and writes its field. Where there is no way, or the schema is more than the target takes, a
-   tool stands in. wire.md parts 2 to 8. */
+/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says
+   what it takes (phi__codec_rules) and writes its field. Where there is no way, or the schema is
+   more than the target takes, a tool stands in. wire.md parts 2 to 8. */
 #include "wire/format_in.h"
 
 #include "wire/render_in.h"

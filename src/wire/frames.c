@@ -1,9 +1,10 @@
 /* frames.c - frames of application/vnd.amazon.eventstream, and JSON objects one after the other.
 
    A frame, big-endian (wire.md part 8):
-       u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all before
-   One that lies whole in the bytes fed is read where it is; one that was cut is put together first, as
-   its bytes come, so that a length that lies takes no memory. */
+       u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all
+       before
+   One that lies whole in the bytes fed is read where it is; one that was cut is put together first,
+   as its bytes come, so that a length that lies takes no memory. */
 #include "wire/frames_in.h"
 
 #include "base/crc32_in.h"

@@ -1,12 +1,13 @@
-/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h is.
+/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h
+   is.
 
        phi__frames_feed(&frames, bytes, len);
        while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
        if (got < 0) ...                       // a phi_status; dead from then on
 
-   Both checks of a frame are verified, that of its head before its lengths are believed. A stream whose first
-   byte is '{' is one of lines instead: each a JSON object, handed out with an empty name, as soon as its
-   last brace is there.
+   Both checks of a frame are verified, that of its head before its lengths are believed. A stream
+   whose first byte is '{' is one of lines instead: each a JSON object, handed out with an empty
+   name, as soon as its last brace is there.
    What is handed out is valid until the next call, and may point into the bytes fed. */
 #ifndef PHI_WIRE_FRAMES_IN_H
 #define PHI_WIRE_FRAMES_IN_H
@@ -43,7 +44,8 @@ typedef struct phi__framing {
 PHI__FN void phi__frames_init(phi__frames *frames, phi_memory *memory, size_t max_bytes);
 PHI__FN void phi__frames_free(phi__frames *frames); /* twice is harmless */
 PHI__FN void phi__frames_feed(phi__frames *frames, const char *bytes, size_t len);
-/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG, PHI_NO_MEMORY. */
+/* 1: a frame; 0: needs more bytes; PHI_PARSE: a check or a length is wrong; PHI_TOO_BIG,
+   PHI_NO_MEMORY. */
 PHI__FN int phi__frames_next(phi__frames *frames, phi__frame *out);
 /* After the last byte: whether the stream ended inside of a frame. */
 PHI__FN bool phi__frames_cut(const phi__frames *frames);

@@ -44,8 +44,8 @@ static bool phi__headers_number(phi_str s, size_t *at, uint64_t *thousandths) {
     return true;
 }
 
-/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0: the
-   word is none that is known. */
+/* Milliseconds of the unit at *at, which moves behind it; 1000 where there is no word at all, 0:
+   the word is none that is known. */
 static uint64_t phi__headers_unit(phi_str s, size_t *at) {
     static const struct phi__headers_units {
         const char *name;

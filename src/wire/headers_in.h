@@ -1,4 +1,5 @@
-/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to wait. */
+/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to
+   wait. */
 #ifndef PHI_WIRE_HEADERS_IN_H
 #define PHI_WIRE_HEADERS_IN_H
 
@@ -7,8 +8,9 @@
 /* The value of a header, case-insensitively; empty when absent. */
 PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 
-/* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else `given` ("46s"); else
-   words of `message` or `detail` ("try again in 5.2s"). False: none is said. */
+/* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else
+   `given` ("46s"); else words of `message` or `detail` ("try again in 5.2s"). False: none is
+   said. */
 PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                 uint64_t *ms);
 

@@ -1,4 +1,5 @@
-/* overflow.h - whether an answer failed because what was asked is longer than the model's window. */
+/* overflow.h - whether an answer failed because what was asked is longer than the model's
+   window. */
 #ifndef PHI_WIRE_OVERFLOW_H
 #define PHI_WIRE_OVERFLOW_H
 
@@ -8,8 +9,8 @@
 extern "C" {
 #endif
 
-/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories that come
-   from elsewhere. Of a run's own failures, phi_failure.kind says it. */
+/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories
+   that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus

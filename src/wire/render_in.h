@@ -22,8 +22,8 @@ PHI__FN phi_str phi__render_trim_end(phi_str text);
 /* "key":"text" with a comma before it where one is needed. */
 PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
 
-/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which may
-   be long and are then filled in later. */
+/* The same into the scratch buffer, and the inside of a string alone: for texts of a message, which
+   may be long and are then filled in later. */
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
@@ -40,8 +40,9 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
-/* Text and images of a message, each by the codec's own function; what is blank is left out, and so are images
-   where `images` is false. Where the model takes none, one line of text stands for those in a row. */
+/* Text and images of a message, each by the codec's own function; what is blank is left out, and so
+   are images where `images` is false. Where the model takes none, one line of text stands for those
+   in a row. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));

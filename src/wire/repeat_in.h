@@ -1,8 +1,8 @@
 /* repeat_in.h - the events of a stream that differ in nothing but one string.
 
    Nearly every event of an answer is the one before it with other text in the same place. A decoder
-   that has found an event to be nothing but a piece of one block keeps what stands around the text; an
-   event whose bytes around a string are those very bytes means the same, and needs no parser.
+   that has found an event to be nothing but a piece of one block keeps what stands around the text;
+   an event whose bytes around a string are those very bytes means the same, and needs no parser.
    Zeroed memory is empty. What is too long to keep is parsed each time. */
 #ifndef PHI_WIRE_REPEAT_IN_H
 #define PHI_WIRE_REPEAT_IN_H
@@ -24,7 +24,8 @@ PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str d
                                phi__json_text text, size_t block);
 static inline void phi__repeat_forget(phi__repeat *r) { r->head = 0; }
 
-/* Adds the event's text to its block, if the event is the kept one with another text; else false. */
+/* Adds the event's text to its block, if the event is the kept one with another text; else
+   false. */
 PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data);
 
 #endif

@@ -1,6 +1,7 @@
-/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are written in
-   one fixed order, so that equal schemas give equal bytes. What each provider takes: wire.md parts 2 to 4, and
-   the lists of "supported schemas" of OpenAI, Azure and Anthropic as of November 2026. */
+/* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are
+   written in one fixed order, so that equal schemas give equal bytes. What each provider takes:
+   wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and Anthropic as of
+   November 2026. */
 #include "wire/strict_in.h"
 
 #include "base/utf8_in.h"
@@ -107,7 +108,8 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none does). */
+/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none
+   does). */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *found = NULL;
@@ -383,8 +385,8 @@ static void phi__strict_put_plain(phi__strict *s, const phi_json *schema, bool n
 
 /* ---- references ---- */
 
-/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL: nothing,
-   or none of these. */
+/* What "#", "#/$defs/x" or "#/definitions/x" names, and a number for it from 1 (0: the root); NULL:
+   nothing, or none of these. */
 static const phi_json *phi__strict_target(phi__strict *s, phi_str ref, size_t *number) {
     static const char *const rooms[] = {"$defs", "definitions"};
     const phi_json *found = NULL;

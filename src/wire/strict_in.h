@@ -1,11 +1,12 @@
-/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model writes fits it,
-   and the way back.
+/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model
+   writes fits it, and the way back.
 
-   In OpenAI's form every object is closed and every property required: what was optional may be null
-   instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's form leaves
-   optional properties optional. Keywords that only narrow a value (minLength, pattern, ...) and that a form
-   does not have move into the description: arguments are checked against the schema as it was in any case.
-   What cannot be left out without a change of meaning (oneOf, patternProperties, ...) is refused. */
+   In OpenAI's form every object is closed and every property required: what was optional may be
+   null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
+   form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
+   ...) and that a form does not have move into the description: arguments are checked against the
+   schema as it was in any case. What cannot be left out without a change of meaning (oneOf,
+   patternProperties, ...) is refused. */
 #ifndef PHI_WIRE_STRICT_IN_H
 #define PHI_WIRE_STRICT_IN_H
 
@@ -26,34 +27,34 @@ static inline bool phi__strict_here(void) {
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
-    bool (*by)(phi__buf *out, phi_str schema, char *words,
-               size_t words_size); /* of PHI__STRICT_BY_CODEC */
+    /* of PHI__STRICT_BY_CODEC */
+    bool (*by)(phi__buf *out, phi_str schema, char *words, size_t words_size);
 };
 
-/* Appends the schema in that form, always the same bytes for the same text. False: no memory (out->failed),
-   or it cannot be done: `words` (terminated) then say where and why: at /properties/a: "oneOf" has no strict
-   form. What was appended is then worth nothing. */
+/* Appends the schema in that form, always the same bytes for the same text. False: no memory
+   (out->failed), or it cannot be done: `words` (terminated) then say where and why: at
+   /properties/a: "oneOf" has no strict form. What was appended is then worth nothing. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
 /* The form in which a model takes strict tools. */
 PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_model *model);
 
-/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet, into `arena`, which
-   lives as long as the views. False: no memory. */
+/* Makes the form of each strict tool (by PHI__STRICT_BY_CODEC: of each tool) that has none yet,
+   into `arena`, which lives as long as the views. False: no memory. */
 PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                const phi_model *model, phi_arena *arena);
 
-/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place; PHI_OK;
-   PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
+/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place;
+   PHI_OK; PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
 PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
                                        phi_memory *scratch, char *words, size_t words_size);
 
 /* For codecs: the schema to be sent, and whether as a strict one. */
 PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict);
 
-/* Takes the members out of `value` that are null and that the schema neither requires nor allows to be null.
-   Returns how many. Bounded work: what would take more is left as it is. */
+/* Takes the members out of `value` that are null and that the schema neither requires nor allows to
+   be null. Returns how many. Bounded work: what would take more is left as it is. */
 PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
 
 #endif

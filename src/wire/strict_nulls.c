@@ -1,6 +1,6 @@
-/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for "left out"
-   is taken out again. Where a schema leaves a choice, the first alternative that fits by its shape (types,
-   names, values of an enum) is the one. */
+/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for
+   "left out" is taken out again. Where a schema leaves a choice, the first alternative that fits by
+   its shape (types, names, values of an enum) is the one. */
 #include "wire/strict_in.h"
 
 #include "wire/schema_ref_in.h"

@@ -1,5 +1,5 @@
-/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools, each made
-   once and kept with the tools. */
+/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools,
+   each made once and kept with the tools. */
 #include "wire/strict_in.h"
 
 #include "base/utf8_in.h"
@@ -38,8 +38,9 @@ static bool phi__strict_make(phi_str schema, const phi__codec *codec, phi__stric
     } else
         made = phi__strict_schema(&buf, schema, form, words, sizeof words);
     kept = true;
+    /* it lives as long as the tool */
     if (made && phi_str_equal(phi__buf_str(&buf), schema))
-        out->schema = schema; /* it lives as long as the tool */
+        out->schema = schema;
     else if (made)
         kept = phi__arena_str(arena, phi__buf_str(&buf), &out->schema);
     else

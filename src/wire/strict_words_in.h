@@ -20,8 +20,8 @@ typedef enum phi__strict_kind {
 PHI__FN phi__strict_kind phi__strict_words_kind(phi_str key);
 /* Whether a form has a keyword that narrows, with such a value. */
 PHI__FN bool phi__strict_words_keep(phi__strict_form form, phi_str key, const phi_json *value);
-/* The next keyword that narrows and that a form has, in the order in which they are written; NULL: no more.
-   *at is 0 at first. */
+/* The next keyword that narrows and that a form has, in the order in which they are written; NULL:
+   no more. *at is 0 at first. */
 PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at);
 
 #endif

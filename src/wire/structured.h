@@ -1,7 +1,8 @@
-/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was asked by.
+/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was
+   asked by.
 
-   The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that a host need
-   not know by which way it came. docs/structured.md tells the ways. */
+   The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that
+   a host need not know by which way it came. docs/structured.md tells the ways. */
 #ifndef PHI_WIRE_STRUCTURED_H
 #define PHI_WIRE_STRUCTURED_H
 
@@ -13,22 +14,22 @@
 extern "C" {
 #endif
 
-/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts, joined
-   without anything between. One pair of Markdown fences around it is taken off, if it is no JSON as it stands:
-   models that are not held to JSON by their provider write them.
-   Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is terminated, and
-   empty on success.
-   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too deeply;
-   PHI_NO_MEMORY. Then *out is NULL and words say why. */
+/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts,
+   joined without anything between. One pair of Markdown fences around it is taken off, if it is no
+   JSON as it stands: models that are not held to JSON by their provider write them.
+   Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is
+   terminated, and empty on success.
+   PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too
+   deeply; PHI_NO_MEMORY. Then *out is NULL and words say why. */
 PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
                                     char *words, size_t words_size);
 
-/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and what schema.h
-   understands of the schema for JSON_SCHEMA. With `strict`, members that are null because a strict schema
-   leaves nothing out are taken out of `value` first. `arena` is for the schema's tree, and given back.
-   PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say what ("answer.price: expected number, got
-   string"); PHI_TOO_BIG: too deep or too much work; PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT;
-   PHI_NO_MEMORY; PHI_BAD_ARG. */
+/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and
+   what schema.h understands of the schema for JSON_SCHEMA. With `strict`, members that are null
+   because a strict schema leaves nothing out are taken out of `value` first. `arena` is for the
+   schema's tree, and given back. PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say
+   what ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much work;
+   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
 

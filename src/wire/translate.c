@@ -1,8 +1,8 @@
 /* translate.c - the rules of switching models, as a pure function over messages.
 
-   Encoders apply the same rules block by block as they render, and keep what they rendered: what this gives
-   renders to the same bytes as what it was given. It is for hosts that look at, or change, what is sent, and for
-   models of their own. */
+   Encoders apply the same rules block by block as they render, and keep what they rendered: what
+   this gives renders to the same bytes as what it was given. It is for hosts that look at, or
+   change, what is sent, and for models of their own. */
 #include "wire/translate_in.h"
 
 #include "wire/render_in.h"
@@ -15,8 +15,8 @@ typedef struct phi__translation {
     phi_arena *arena;
     const phi_message **out;
     size_t count, cap;
-    const phi_message
-        *calls;        /* the last answer, as given, while its calls may be answered; or NULL */
+    /* the last answer, as given, while its calls may be answered; or NULL */
+    const phi_message *calls;
     uint8_t *answered; /* by block of it */
     bool failed;
 } phi__translation;
