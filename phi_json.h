@@ -58,11 +58,83 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xb13d77d8
+#if PHI__PUB_BASE != 0x43626363
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xb13d77d8
+#define PHI__PUB_BASE 0x43626363
+
+/* ---- src/base/profile.h ---- */
+
+/* profile.h - which parts a program leaves out.
+
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
+   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
+   what is left out is not declared, or is refused with PHI_UNSUPPORTED and words that name its
+   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What the system lacks
+   (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL changes
+   nothing about these. */
+#ifndef PHI_BASE_PROFILE_H
+#define PHI_BASE_PROFILE_H
+
+#ifdef PHI_MINIMAL
+#if !defined(PHI_WITH_ANTHROPIC) && !defined(PHI_NO_ANTHROPIC)
+#define PHI_NO_ANTHROPIC 1
+#endif
+#if !defined(PHI_WITH_OPENAI_CHAT) && !defined(PHI_NO_OPENAI_CHAT)
+#define PHI_NO_OPENAI_CHAT 1
+#endif
+#if !defined(PHI_WITH_OPENAI_RESPONSES) && !defined(PHI_NO_OPENAI_RESPONSES)
+#define PHI_NO_OPENAI_RESPONSES 1
+#endif
+#if !defined(PHI_WITH_AZURE) && !defined(PHI_NO_AZURE)
+#define PHI_NO_AZURE 1
+#endif
+#if !defined(PHI_WITH_GEMINI) && !defined(PHI_NO_GEMINI)
+#define PHI_NO_GEMINI 1
+#endif
+#if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
+#define PHI_NO_VERTEX 1
+#endif
+#if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
+#define PHI_NO_BEDROCK 1
+#endif
+#if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
+#define PHI_NO_STRICT 1
+#endif
+#if !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_SESSIONS)
+#define PHI_NO_SESSIONS 1
+#endif
+#if !defined(PHI_WITH_TAPE) && !defined(PHI_NO_TAPE)
+#define PHI_NO_TAPE 1
+#endif
+#if !defined(PHI_WITH_STORE_FILES) && !defined(PHI_NO_STORE_FILES)
+#define PHI_NO_STORE_FILES 1
+#endif
+#if !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_SNAPSHOT)
+#define PHI_NO_SNAPSHOT 1
+#endif
+#if !defined(PHI_WITH_COMPACTION) && !defined(PHI_NO_COMPACTION)
+#define PHI_NO_COMPACTION 1
+#endif
+#if !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_CAPTURE)
+#define PHI_NO_CAPTURE 1
+#endif
+#if !defined(PHI_WITH_CACHE_STATS) && !defined(PHI_NO_CACHE_STATS)
+#define PHI_NO_CACHE_STATS 1
+#endif
+#if !defined(PHI_WITH_ARGUMENT_STREAM) && !defined(PHI_NO_ARGUMENT_STREAM)
+#define PHI_NO_ARGUMENT_STREAM 1
+#endif
+#if !defined(PHI_WITH_CONTEXT_EDITS) && !defined(PHI_NO_CONTEXT_EDITS)
+#define PHI_NO_CONTEXT_EDITS 1
+#endif
+#if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
+#define PHI_NO_EXPLAIN 1
+#endif
+#endif
+
+#endif
 
 /* ---- src/base/base.h ---- */
 
@@ -75,6 +147,7 @@
 #if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
+
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -518,83 +591,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x89718584
+#if PHI__IMP_BASE != 0xb742884a
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x89718584
-
-/* ---- src/base/profile_in.h ---- */
-
-/* profile_in.h - which parts a program leaves out.
-
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
-   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
-   what is left out is refused with PHI_UNSUPPORTED and words that name its macro. A new part adds
-   its three lines here; the rest of the source asks for PHI_NO_X alone. What the system lacks
-   (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL changes
-   nothing about these. */
-#ifndef PHI_BASE_PROFILE_IN_H
-#define PHI_BASE_PROFILE_IN_H
-
-#ifdef PHI_MINIMAL
-#if !defined(PHI_WITH_ANTHROPIC) && !defined(PHI_NO_ANTHROPIC)
-#define PHI_NO_ANTHROPIC 1
-#endif
-#if !defined(PHI_WITH_OPENAI_CHAT) && !defined(PHI_NO_OPENAI_CHAT)
-#define PHI_NO_OPENAI_CHAT 1
-#endif
-#if !defined(PHI_WITH_OPENAI_RESPONSES) && !defined(PHI_NO_OPENAI_RESPONSES)
-#define PHI_NO_OPENAI_RESPONSES 1
-#endif
-#if !defined(PHI_WITH_AZURE) && !defined(PHI_NO_AZURE)
-#define PHI_NO_AZURE 1
-#endif
-#if !defined(PHI_WITH_GEMINI) && !defined(PHI_NO_GEMINI)
-#define PHI_NO_GEMINI 1
-#endif
-#if !defined(PHI_WITH_VERTEX) && !defined(PHI_NO_VERTEX)
-#define PHI_NO_VERTEX 1
-#endif
-#if !defined(PHI_WITH_BEDROCK) && !defined(PHI_NO_BEDROCK)
-#define PHI_NO_BEDROCK 1
-#endif
-#if !defined(PHI_WITH_STRICT) && !defined(PHI_NO_STRICT)
-#define PHI_NO_STRICT 1
-#endif
-#if !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_SESSIONS)
-#define PHI_NO_SESSIONS 1
-#endif
-#if !defined(PHI_WITH_TAPE) && !defined(PHI_NO_TAPE)
-#define PHI_NO_TAPE 1
-#endif
-#if !defined(PHI_WITH_STORE_FILES) && !defined(PHI_NO_STORE_FILES)
-#define PHI_NO_STORE_FILES 1
-#endif
-#if !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_SNAPSHOT)
-#define PHI_NO_SNAPSHOT 1
-#endif
-#if !defined(PHI_WITH_COMPACTION) && !defined(PHI_NO_COMPACTION)
-#define PHI_NO_COMPACTION 1
-#endif
-#if !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_CAPTURE)
-#define PHI_NO_CAPTURE 1
-#endif
-#if !defined(PHI_WITH_CACHE_STATS) && !defined(PHI_NO_CACHE_STATS)
-#define PHI_NO_CACHE_STATS 1
-#endif
-#if !defined(PHI_WITH_ARGUMENT_STREAM) && !defined(PHI_NO_ARGUMENT_STREAM)
-#define PHI_NO_ARGUMENT_STREAM 1
-#endif
-#if !defined(PHI_WITH_CONTEXT_EDITS) && !defined(PHI_NO_CONTEXT_EDITS)
-#define PHI_NO_CONTEXT_EDITS 1
-#endif
-#if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
-#define PHI_NO_EXPLAIN 1
-#endif
-#endif
-
-#endif
+#define PHI__IMP_BASE 0xb742884a
 
 /* ---- src/base/base_in.h ---- */
 

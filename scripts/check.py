@@ -49,7 +49,7 @@ NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|sys
          r"getaddrinfo|gethostbyname|sleep|usleep")
 # The one global of ours: that curl_global_init was called (src/io/http.c).
 ONCE = r"state(\.\d+)?"
-# Parts that may be left out (src/base/profile_in.h); each profile is compiled, linked, and its size printed.
+# Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}

@@ -8,6 +8,8 @@
 #error "phi: C99 or newer is needed: compile with -std=c99"
 #endif
 
+#include "base/profile.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

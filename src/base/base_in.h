@@ -6,7 +6,6 @@
 #define PHI_BASE_BASE_IN_H
 
 #include "base/base.h"
-#include "base/profile_in.h"
 
 #include <string.h>
 
