@@ -627,11 +627,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0x35d6dd37
+#if PHI__PUB_IO != 0xecf0eaad
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0x35d6dd37
+#define PHI__PUB_IO 0xecf0eaad
 
 /* ---- src/io/transport.h ---- */
 
@@ -652,12 +652,12 @@ typedef struct phi_runtime phi_runtime;
 typedef struct phi_tape phi_tape; /* record/replay.h */
 
 /* One request under way. A value; stale after its end, cancel or release. */
-typedef struct phi_xfer {
+typedef struct phi_transfer {
     phi_runtime *rt;
     uint32_t index, gen;
-} phi_xfer;
+} phi_transfer;
 
-/* What to send. Owned by the runtime, valid from open until phi_xfer_end, cancel or
+/* What to send. Owned by the runtime, valid from open until phi_transfer_end, cancel or
    release returns. */
 typedef struct phi_request phi_request;
 
@@ -673,41 +673,42 @@ PHI_API uint64_t phi_request_length(const phi_request *request); /* bytes of the
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);
 
 /* How far a transfer has come; each starts the deadline that fits. */
-typedef enum phi_xfer_stage {
-    PHI_XFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
-    PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
-} phi_xfer_stage;
+typedef enum phi_transfer_stage {
+    PHI_TRANSFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
+    PHI_TRANSFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
+} phi_transfer_stage;
 
-/* Threads: all five, and all of the phi_xfer_ functions, on the pumping thread only.
-   Callbacks: inside these five, of phi's functions only phi_xfer_ and phi_request_ ones. */
+/* Threads: all five, and all of the phi_transfer_ functions, on the pumping thread only.
+   Callbacks: inside these five, of phi's functions only phi_transfer_ and phi_request_ ones. */
 typedef struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
-       phi_xfer_end follows. */
-    phi_status (*open)(void *user_data, phi_xfer xfer, const phi_request *request);
-    void (*resume)(void *user_data, phi_xfer xfer); /* after a push answered PHI_FULL */
-    void (*cancel)(void *user_data, phi_xfer xfer); /* no push after it returns */
+       phi_transfer_end follows. */
+    phi_status (*open)(void *user_data, phi_transfer transfer, const phi_request *request);
+    void (*resume)(void *user_data, phi_transfer transfer); /* after a push answered PHI_FULL */
+    void (*cancel)(void *user_data, phi_transfer transfer); /* no push after it returns */
     /* Called once in each phi_step, for transports that need pumping; NULL: not needed. */
     void (*pump)(void *user_data);
     void *user_data;
     /* As cancel, of an answer whose last event was read: the transport may read the rest of the
        body by itself, to keep the connection. NULL: cancel is called instead. */
-    void (*release)(void *user_data, phi_xfer xfer);
+    void (*release)(void *user_data, phi_transfer transfer);
 } phi_transport;
 
 /* Tells a stage. Optional: a transport that never says counts as connected from open on. */
-PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage);
+PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
 
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
    16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
-PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len);
+PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
+                                     size_t len);
 
 /* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no
    head was told. */
-PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len);
+PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
    PHI_TLS, PHI_TIMEOUT...) with words; words are copied, NULL for none. */
-PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *words);
+PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *words);
 
 #ifdef __cplusplus
 }
@@ -2399,11 +2400,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x6b98f054
+#if PHI__PUB_LOOP != 0x0f3f8922
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x6b98f054
+#define PHI__PUB_LOOP 0x0f3f8922
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2956,7 +2957,7 @@ typedef struct phi_tool {
        provisional: the call may still come to nothing. `field` and its strings are valid until it
        returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
-    bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
+    bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
     /* it calls phi_call_revert: all results of an agent that has it end, as they enter the history,
        with a text block that names them: "[step n12]" */
     bool names_steps;
@@ -3099,9 +3100,9 @@ typedef struct phi_agent_desc {
     uint32_t queue_limit; /* messages that wait in a queue (default 64) */
     /* the same call with the same arguments this often in a run: the model and the host are warned
        (default 3; PHI_UNLIMITED: never) */
-    uint32_t doom_warn_after;
+    uint32_t repeat_warn_after;
     /* this often: it is not run, and the run ends (default 5; the same) */
-    uint32_t doom_stop_after;
+    uint32_t repeat_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
     /* What it does there. Without a store, entries that no lane shows leave memory for good:
        PHI_EV_FORGOTTEN tells of it, and so does an entry of the log; what pointers to them point to
@@ -3195,11 +3196,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x23459456
+#if PHI__PUB_AGENT != 0xb9f22d15
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x23459456
+#define PHI__PUB_AGENT 0xb9f22d15
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3462,8 +3463,8 @@ PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *polic
 
 /* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call
    on. */
-PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
-                                             uint32_t stop_after);
+PHI_API phi_status phi_agent_set_repeat_limits(phi_agent agent, uint32_t warn_after,
+                                               uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory where no other
    agent has the session. Queued events are purged, and what popped ones of it point to is gone.
@@ -3605,14 +3606,41 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 #endif
 #endif
 
-/* ---- src/agent/bare_run.h ---- */
+/* ---- src/agent/dry_run.h ---- */
 
-/* bare_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
+/* dry_run.h - what a provider would refuse, said before a byte is sent. */
+#ifndef PHI_AGENT_DRY_RUN_H
+#define PHI_AGENT_DRY_RUN_H
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
+   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and what is wrong:
+   "messages[3]: tool call \"x\" has no result". What phi repairs by itself when it sends, a lost
+   result for instance, is named all the same: this is for whoever makes transcripts.
+   PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
+   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
+   square of the tool calls. */
+PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
+                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
+                                 char *words, size_t words_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
+
+/* ---- src/agent/one_shot_run.h ---- */
+
+/* one_shot_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
 
    For hosts that keep their histories themselves. What an agent is to be is said anew for each run;
    what was said and done stays in the thread. */
-#ifndef PHI_AGENT_BARE_RUN_H
-#define PHI_AGENT_BARE_RUN_H
+#ifndef PHI_AGENT_ONE_SHOT_RUN_H
+#define PHI_AGENT_ONE_SHOT_RUN_H
 
 
 #ifdef __cplusplus
@@ -3656,33 +3684,6 @@ typedef struct phi_run_desc {
    already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
    agent.session_id must be given: what goes on must know whose it is. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
-
-#ifdef __cplusplus
-}
-#endif
-#endif
-
-/* ---- src/agent/dry_run.h ---- */
-
-/* dry_run.h - what a provider would refuse, said before a byte is sent. */
-#ifndef PHI_AGENT_DRY_RUN_H
-#define PHI_AGENT_DRY_RUN_H
-
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
-   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and what is wrong:
-   "messages[3]: tool call \"x\" has no result". What phi repairs by itself when it sends, a lost
-   result for instance, is named all the same: this is for whoever makes transcripts.
-   PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
-   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
-   square of the tool calls. */
-PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
-                                 const phi_tool *tools, size_t tool_count, phi_arena *scratch,
-                                 char *words, size_t words_size);
 
 #ifdef __cplusplus
 }
@@ -10600,11 +10601,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x0062a6a2
+#if PHI__IMP_IO != 0xf0b8b2d2
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x0062a6a2
+#define PHI__IMP_IO 0xf0b8b2d2
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10945,13 +10946,14 @@ PHI__FN void phi__request_seal(phi_request *request);
 
 typedef struct phi__http phi__http;
 
-/* Where a transport's findings go; the runtime fills it with the phi_xfer_ functions' bodies. */
-typedef struct phi__xfer_port {
-    phi_status (*stage)(phi_xfer xfer, phi_xfer_stage stage);
-    phi_status (*head)(phi_xfer xfer, int http_status, const char *headers, size_t len);
-    phi_status (*push)(phi_xfer xfer, const char *bytes, size_t len);
-    phi_status (*end)(phi_xfer xfer, phi_status status, const char *words);
-} phi__xfer_port;
+/* Where a transport's findings go; the runtime fills it with the phi_transfer_ functions'
+   bodies. */
+typedef struct phi__transfer_port {
+    phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
+    phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
+    phi_status (*push)(phi_transfer transfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_transfer transfer, phi_status status, const char *words);
+} phi__transfer_port;
 
 typedef struct phi__http_desc {
     uint32_t max_connections;   /* more wait their turn */
@@ -10965,11 +10967,13 @@ typedef struct phi__http_desc {
 /* Fails with PHI_UNSUPPORTED and words when libcurl is too old or lacks SSL. One-time
    curl_global_init happens here. */
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out, const char **words);
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words);
 
-/* Its transport; valid until free. An xfer's index is to be small: it is a place in a table. A name
-   that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is left
-   while others are under way, a transfer goes back to the queue: STARTED may then be told twice. */
+/* Its transport; valid until free. An transfer's index is to be small: it is a place in a table. A
+   name that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is
+   left while others are under way, a transfer goes back to the queue: STARTED may then be told
+   twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
 /* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
@@ -10993,8 +10997,8 @@ PHI__FN void phi__http_free(phi__http *http);
 
 /* http_curl_in.h - what the files of the libcurl transport share.
 
-   A request is a place in the table of its phi_xfer's index: waiting there costs no more than the
-   place. When it starts it becomes a phi__transfer with an easy handle. A transfer is in exactly
+   A request is a place in the table of its phi_transfer's index: waiting there costs no more than the
+   place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in exactly
    one list: active (curl works on it), done (curl has finished, its end is to be told), lingering
    (released: curl reads the rest of the body, which nobody gets, so that the connection can serve
    again), dying (cancelled, it waits for its removal). Of the last two nothing of the request is
@@ -11024,13 +11028,13 @@ typedef enum phi__http_reason {
     PHI__HTTP_REASON_CODING    /* a transfer coding that is not ours */
 } phi__http_reason;
 
-typedef struct phi__transfer {
-    struct phi__transfer *next, *prev;
-    struct phi__transfer_list *list;
+typedef struct phi__http_transfer {
+    struct phi__http_transfer *next, *prev;
+    struct phi__http_transfer_list *list;
     phi__http *http;
     CURL *easy;
     struct curl_slist *headers;
-    phi_xfer xfer;
+    phi_transfer transfer;
     const phi_request *request; /* NULL: a warm-up, released, or cancelled */
     char *url;                  /* a warm-up's own, terminated; else NULL */
     size_t url_bytes;
@@ -11054,12 +11058,12 @@ typedef struct phi__transfer {
     bool resolving; /* a name is being looked up */
     bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
     char error[CURL_ERROR_SIZE];
-} phi__transfer;
+} phi__http_transfer;
 
-typedef struct phi__transfer_list {
-    phi__transfer *first, *last;
+typedef struct phi__http_transfer_list {
+    phi__http_transfer *first, *last;
     size_t count;
-} phi__transfer_list;
+} phi__http_transfer_list;
 
 typedef enum phi__http_state {
     PHI__HTTP_FREE = 0,
@@ -11068,10 +11072,10 @@ typedef enum phi__http_state {
 } phi__http_state;
 
 typedef struct phi__http_slot {
-    phi_xfer xfer;
+    phi_transfer transfer;
     phi__http_state state;
     const phi_request *request;
-    phi__transfer *transfer; /* when started */
+    phi__http_transfer *running; /* when started */
     uint64_t queued_us;
     uint32_t next, prev; /* in the queue, when queued; index + 1, 0: none */
 } phi__http_slot;
@@ -11079,7 +11083,7 @@ typedef struct phi__http_slot {
 struct phi__http {
     phi__io *io;
     phi_memory *memory;
-    phi__xfer_port port;
+    phi__transfer_port port;
     phi_transport transport;
     phi_arena strings; /* copies from the desc */
     CURLM *multi;
@@ -11093,7 +11097,7 @@ struct phi__http {
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
-    phi__transfer_list active, done, lingering, dying;
+    phi__http_transfer_list active, done, lingering, dying;
     size_t live;            /* in the multi handle, and not yet finished */
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
@@ -11105,16 +11109,18 @@ struct phi__http {
 /* ---- http_transfer.c: one easy handle ---- */
 
 /* A new one in the active list, or NULL. */
-PHI__FN phi__transfer *phi__transfer_new(phi__http *http);
+PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http);
 
 /* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
    text, nothing was added, and t is still to be freed. */
-PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words);
+PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words);
 
 /* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
-PHI__FN void phi__transfer_free(phi__transfer *t);
-PHI__FN void phi__transfer_resume(phi__transfer *t); /* outside of curl's callbacks only */
-PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list); /* NULL: to none */
+PHI__FN void phi__http_transfer_free(phi__http_transfer *t);
+PHI__FN void
+phi__http_transfer_resume(phi__http_transfer *t); /* outside of curl's callbacks only */
+PHI__FN void phi__http_transfer_move(phi__http_transfer *t,
+                                     phi__http_transfer_list *list); /* NULL: to none */
 
 /* ---- http_drive.c: libcurl's sockets and timeout over phi__io ---- */
 
@@ -11134,7 +11140,7 @@ PHI__FN void phi__http_load_ca(phi__http *http);
 PHI__FN phi_str phi__http_host(phi_str url);     /* without user, port and brackets; may be empty */
 PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
 PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
-PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size);
+PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size);
 
 /* ---- http_posix.c: the system ---- */
 
@@ -12426,11 +12432,11 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 
 /* ---- the table and its queue ---- */
 
-static phi__http_slot *phi__http_slot_of(phi__http *http, phi_xfer xfer) {
+static phi__http_slot *phi__http_slot_of(phi__http *http, phi_transfer transfer) {
     phi__http_slot *slot;
-    if (xfer.index >= http->slot_count) return NULL;
-    slot = &http->slots[xfer.index];
-    return slot->state != PHI__HTTP_FREE && slot->xfer.gen == xfer.gen ? slot : NULL;
+    if (transfer.index >= http->slot_count) return NULL;
+    slot = &http->slots[transfer.index];
+    return slot->state != PHI__HTTP_FREE && slot->transfer.gen == transfer.gen ? slot : NULL;
 }
 
 static bool phi__http_slots_reach(phi__http *http, uint32_t index) {
@@ -12451,7 +12457,7 @@ static void phi__http_enqueue(phi__http *http, uint32_t index, bool first) {
     phi__http_slot *slot = &http->slots[index];
     uint32_t at = index + 1;
     slot->state = PHI__HTTP_QUEUED;
-    slot->transfer = NULL;
+    slot->running = NULL;
     slot->queued_us = phi__io_now_us(http->io);
     slot->next = first ? http->queue_first : 0;
     slot->prev = first ? 0 : http->queue_last;
@@ -12477,7 +12483,7 @@ static void phi__http_dequeue(phi__http *http, phi__http_slot *slot) {
 
 static void phi__http_slot_clear(phi__http_slot *slot) {
     slot->state = PHI__HTTP_FREE;
-    slot->transfer = NULL;
+    slot->running = NULL;
     slot->request = NULL;
 }
 
@@ -12519,28 +12525,28 @@ static bool phi__http_would_block(const phi__http *http, phi_str url) {
 }
 
 static void phi__http_start(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = phi__transfer_new(http);
+    phi__http_transfer *t = phi__http_transfer_new(http);
     const char *words = "no memory for a transfer";
     phi_status status = PHI_NO_MEMORY;
-    phi_xfer xfer = slot->xfer;
+    phi_transfer transfer = slot->transfer;
     phi__http_dequeue(http, slot);
     if (phi__http_would_block(http, slot->request->url)) {
         status = PHI_UNSUPPORTED;
         words = "this libcurl looks names up without AsynchDNS, which would stop the pump: give an "
                 "address, or pin the name with resolve";
     } else if (t != NULL) {
-        t->xfer = xfer;
+        t->transfer = transfer;
         t->request = slot->request;
-        status = phi__transfer_begin(t, &words);
+        status = phi__http_transfer_begin(t, &words);
     }
     if (status == PHI_OK) {
         slot->state = PHI__HTTP_STARTED;
-        slot->transfer = t;
-        (void)http->port.stage(xfer, PHI_XFER_STARTED);
+        slot->running = t;
+        (void)http->port.stage(transfer, PHI_TRANSFER_STARTED);
     } else {
-        if (t != NULL) phi__transfer_free(t);
+        if (t != NULL) phi__http_transfer_free(t);
         phi__http_slot_clear(slot);
-        (void)http->port.end(xfer, status, words);
+        (void)http->port.end(transfer, status, words);
     }
 }
 
@@ -12554,13 +12560,14 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
-        if (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
+        if (http->lingering.first != NULL)
+            phi__http_transfer_move(http->lingering.first, &http->dying);
     }
     phi__http_kick(http, http->hold_until_us);
     return false;
 }
 
-static bool phi__http_same_server(const phi__transfer *t, phi_str url) {
+static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
     char *at = NULL;
     phi_str its;
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
@@ -12574,7 +12581,7 @@ static bool phi__http_same_server(const phi__transfer *t, phi_str url) {
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
-    const phi__transfer *t = http->lingering.last;
+    const phi__http_transfer *t = http->lingering.last;
     uint64_t until, now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
@@ -12603,83 +12610,83 @@ static void phi__http_read_messages(phi__http *http) {
     int left;
     while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
         char *owner = NULL;
-        phi__transfer *t;
+        phi__http_transfer *t;
         if (message->msg != CURLMSG_DONE) continue;
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
-        t = (phi__transfer *)(void *)owner;
+        t = (phi__http_transfer *)(void *)owner;
         t->finished = true;
         t->result = message->data.result;
         http->live--;
         if (t->list == &http->active || t->list == &http->lingering)
-            phi__transfer_move(t, &http->done);
+            phi__http_transfer_move(t, &http->done);
     }
 }
 
 /* Transfers that we ended ourselves, outside of a callback that could have told curl. */
 static void phi__http_read_failed(phi__http *http) {
-    phi__transfer *t, *next;
+    phi__http_transfer *t, *next;
     if (!http->starved) return;
     http->starved = false;
     for (t = http->active.first; t != NULL; t = next) {
         next = t->next;
-        if (t->failed != PHI_OK) phi__transfer_move(t, &http->done);
+        if (t->failed != PHI_OK) phi__http_transfer_move(t, &http->done);
     }
 }
 
 /* The name of a host may not have been found for want of a descriptor. */
-static bool phi__http_wants_descriptor(phi__http *http, const phi__transfer *t) {
+static bool phi__http_wants_descriptor(phi__http *http, const phi__http_transfer *t) {
     if (t->failed != PHI_OK || t->connected || t->request == NULL) return false;
     if (t->result == CURLE_COULDNT_CONNECT) return t->no_descriptor;
     if (t->result != CURLE_COULDNT_RESOLVE_HOST && t->result != CURLE_OUT_OF_MEMORY) return false;
     return !phi__http_descriptors_left(phi__io_any_fd(http->io), 1);
 }
 
-static void phi__http_end(phi__http *http, phi__transfer *t) {
+static void phi__http_end(phi__http *http, phi__http_transfer *t) {
     char words[PHI__HTTP_WORDS_BYTES];
-    phi_xfer xfer = t->xfer;
-    phi__http_slot *slot = t->request != NULL ? phi__http_slot_of(http, xfer) : NULL;
+    phi_transfer transfer = t->transfer;
+    phi__http_slot *slot = t->request != NULL ? phi__http_slot_of(http, transfer) : NULL;
     phi_status status = phi__http_words(t, words, sizeof words);
     bool again = phi__http_busy(http) > 1 && phi__http_wants_descriptor(http, t);
-    phi__transfer_free(t);
+    phi__http_transfer_free(t);
     if (slot == NULL) return;
     if (again) {
-        phi__http_enqueue(http, xfer.index, true);
+        phi__http_enqueue(http, transfer.index, true);
         http->hold_until_us = phi__io_now_us(http->io) + PHI__HTTP_HOLD_US;
         return;
     }
     phi__http_slot_clear(slot);
-    (void)http->port.end(xfer, status, words[0] != '\0' ? words : NULL);
+    (void)http->port.end(transfer, status, words[0] != '\0' ? words : NULL);
 }
 
 /* The first whose bytes were all taken; NULL: none. */
-static phi__transfer *phi__http_next_end(phi__http *http) {
-    phi__transfer *t = http->done.first;
+static phi__http_transfer *phi__http_next_end(phi__http *http) {
+    phi__http_transfer *t = http->done.first;
     while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at) t = t->next;
     return t;
 }
 
 /* Without QUICK_EXIT, removing one that looks up a name would wait for the lookup. */
-static phi__transfer *phi__http_next_removal(phi__http *http) {
-    phi__transfer *t = http->dying.first;
+static phi__http_transfer *phi__http_next_removal(phi__http *http) {
+    phi__http_transfer *t = http->dying.first;
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
     return t;
 }
 
-static void phi__http_bury(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = slot->transfer;
+static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
+    phi__http_transfer *t = slot->running;
     if (slot->state == PHI__HTTP_QUEUED) phi__http_dequeue(http, slot);
     phi__http_slot_clear(slot);
     if (t == NULL) return;
-    phi__transfer_move(t, &http->dying);
+    phi__http_transfer_move(t, &http->dying);
     t->request = NULL;
     phi__http_kick(http, 0);
 }
 
 /* Behind the last event curl reads on by itself. What was pushed and not taken is of no use. */
 static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = slot->transfer;
+    phi__http_transfer *t = slot->running;
     if (t == NULL || t->paused || !t->head_told) {
-        phi__http_bury(http, slot);
+        phi__http_destroy(http, slot);
         return;
     }
     phi__http_slot_clear(slot);
@@ -12688,27 +12695,27 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__buf_free(&t->overflow);
     t->overflow_at = 0;
     t->released_us = phi__io_now_us(http->io);
-    if (t->list == &http->active) phi__transfer_move(t, &http->lingering);
+    if (t->list == &http->active) phi__http_transfer_move(t, &http->lingering);
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
 /* Those whose time is up; it is up sooner where what is queued needs their places. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
-    phi__transfer *t;
+    phi__http_transfer *t;
     if (http->queue_first != 0 &&
         phi__http_busy(http) + http->lingering.count >= http->max_connections)
         patience = PHI__HTTP_PLACE_US;
     while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
-        phi__transfer_move(t, &http->dying);
+        phi__http_transfer_move(t, &http->dying);
     if (t != NULL) phi__http_kick(http, t->released_us + patience);
 }
 
 /* ---- the pump ---- */
 
 /* From the front each time: a push may have cancelled any other. */
-static phi__transfer *phi__http_next_resume(phi__http *http) {
-    phi__transfer *t;
+static phi__http_transfer *phi__http_next_resume(phi__http *http) {
+    phi__http_transfer *t;
     if (!http->resumes_wanted) return NULL;
     for (t = http->active.first; t != NULL; t = t->next)
         if (t->resume_wanted) return t;
@@ -12720,19 +12727,19 @@ static phi__transfer *phi__http_next_resume(phi__http *http) {
 
 static void phi__http_pump(void *user_data) {
     phi__http *http = (phi__http *)user_data;
-    phi__transfer *t;
+    phi__http_transfer *t;
     int n;
     bool started = false;
     if (http->pumping || http->inside > 0) return;
     http->pumping = true;
     (void)phi__io_timer_set(http->io, &http->kick, UINT64_MAX); /* has its place since new */
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
-        phi__transfer_resume(t);
+        phi__http_transfer_resume(t);
     phi__http_read_messages(http);
     phi__http_read_failed(http);
     phi__http_cut_lingering(http);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
-        phi__transfer_free(t);
+        phi__http_transfer_free(t);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
         phi__http_end(http, t);
     while (phi__http_may_start(http)) {
@@ -12779,43 +12786,44 @@ static bool phi__http_good_request(const phi_request *request) {
     return true;
 }
 
-static phi_status phi__http_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status phi__http_open(void *user_data, phi_transfer transfer,
+                                 const phi_request *request) {
     phi__http *http = (phi__http *)user_data;
     phi__http_slot *slot;
     if (!phi__http_good_request(request)) return PHI_BAD_ARG;
-    if (!phi__http_slots_reach(http, xfer.index)) return PHI_NO_MEMORY;
-    slot = &http->slots[xfer.index];
+    if (!phi__http_slots_reach(http, transfer.index)) return PHI_NO_MEMORY;
+    slot = &http->slots[transfer.index];
     if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
-    slot->xfer = xfer;
+    slot->transfer = transfer;
     slot->request = request;
-    phi__http_enqueue(http, xfer.index, false);
+    phi__http_enqueue(http, transfer.index, false);
     phi__http_kick(http, 0);
     return PHI_OK;
 }
 
-static void phi__http_resume(void *user_data, phi_xfer xfer) {
+static void phi__http_resume(void *user_data, phi_transfer transfer) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot = phi__http_slot_of(http, xfer);
-    if (slot == NULL || slot->transfer == NULL) return;
+    phi__http_slot *slot = phi__http_slot_of(http, transfer);
+    if (slot == NULL || slot->running == NULL) return;
     if (http->inside == 0) {
-        phi__transfer_resume(slot->transfer);
+        phi__http_transfer_resume(slot->running);
         return;
     }
-    slot->transfer->resume_wanted = true;
+    slot->running->resume_wanted = true;
     http->resumes_wanted = true;
     phi__http_kick(http, 0);
 }
 
-static void phi__http_release(void *user_data, phi_xfer xfer) {
+static void phi__http_release(void *user_data, phi_transfer transfer) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot = phi__http_slot_of(http, xfer);
+    phi__http_slot *slot = phi__http_slot_of(http, transfer);
     if (slot != NULL) phi__http_linger(http, slot);
 }
 
-static void phi__http_cancel(void *user_data, phi_xfer xfer) {
+static void phi__http_cancel(void *user_data, phi_transfer transfer) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot = phi__http_slot_of(http, xfer);
-    if (slot != NULL) phi__http_bury(http, slot);
+    phi__http_slot *slot = phi__http_slot_of(http, transfer);
+    if (slot != NULL) phi__http_destroy(http, slot);
 }
 
 /* ---- new and free ---- */
@@ -12885,7 +12893,8 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
 }
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out, const char **words) {
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words) {
     phi__http *http;
     *out = NULL;
     *words = "no memory for the HTTP transport";
@@ -12925,7 +12934,7 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
 PHI__FN const phi_transport *phi__http_transport(phi__http *http) { return &http->transport; }
 
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
-    phi__transfer *t;
+    phi__http_transfer *t;
     phi_status status;
     phi_str host = phi__http_host(url);
     const char *words;
@@ -12934,7 +12943,7 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
     if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
-    t = phi__transfer_new(http);
+    t = phi__http_transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
     len = (size_t)(host.at - url.at) + host.len; /* up to the path */
     while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;
@@ -12944,10 +12953,10 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
         t->url_bytes = len + 2;
         memcpy(t->url, url.at, len);
         t->url[len] = '/';
-        status = phi__transfer_begin(t, &words);
+        status = phi__http_transfer_begin(t, &words);
     }
     if (status != PHI_OK) {
-        phi__transfer_free(t);
+        phi__http_transfer_free(t);
         return status;
     }
     phi__http_drive_due(http);
@@ -12962,10 +12971,11 @@ PHI__FN size_t phi__http_pending(const phi__http *http) {
 
 PHI__FN void phi__http_free(phi__http *http) {
     if (http == NULL) return;
-    while (http->active.first != NULL) phi__transfer_move(http->active.first, &http->dying);
-    while (http->done.first != NULL) phi__transfer_move(http->done.first, &http->dying);
-    while (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
-    while (http->dying.first != NULL) phi__transfer_free(http->dying.first);
+    while (http->active.first != NULL) phi__http_transfer_move(http->active.first, &http->dying);
+    while (http->done.first != NULL) phi__http_transfer_move(http->done.first, &http->dying);
+    while (http->lingering.first != NULL)
+        phi__http_transfer_move(http->lingering.first, &http->dying);
+    while (http->dying.first != NULL) phi__http_transfer_free(http->dying.first);
     phi__http_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
     phi__http_leave(http);
@@ -13041,7 +13051,7 @@ static void phi__http_forget_socket(phi__http *http, phi__http_socket *s) {
    HTTP/2 others may share the socket: then all end. */
 static int phi__http_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
-    phi__transfer *t;
+    phi__http_transfer *t;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
     for (t = http->active.first; t != NULL; t = t->next)
         if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;
@@ -13117,7 +13127,8 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
 #if defined(PHI_NO_CURL)
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out, const char **words) {
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words) {
     (void)io;
     (void)desc;
     (void)port;
@@ -13287,70 +13298,72 @@ PHI__FN void phi__http_signal_release(void) {}
 #define PHI__HTTP_CONNECT_MS 86400000L /* never: the deadlines are the runtime's */
 #define PHI__HTTP_KEEPALIVE_S 60L
 
-static bool phi__transfer_dead(const phi__transfer *t) { return t->list == &t->http->dying; }
+static bool phi__http_transfer_dead(const phi__http_transfer *t) {
+    return t->list == &t->http->dying;
+}
 
 /* ---- callbacks ---- */
 
-static void phi__transfer_connected(phi__transfer *t) {
+static void phi__http_transfer_connected(phi__http_transfer *t) {
     if (t->connected) return;
     t->connected = true;
     t->resolving = false;
-    if (t->request != NULL) (void)t->http->port.stage(t->xfer, PHI_XFER_CONNECTED);
+    if (t->request != NULL) (void)t->http->port.stage(t->transfer, PHI_TRANSFER_CONNECTED);
 }
 
-static int phi__transfer_on_resolve(void *resolver, void *reserved, void *user_data) {
-    phi__transfer *t = (phi__transfer *)user_data;
+static int phi__http_transfer_on_resolve(void *resolver, void *reserved, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
     (void)resolver;
     (void)reserved;
     t->resolving = true;
-    return phi__transfer_dead(t) ? 1 : 0;
+    return phi__http_transfer_dead(t) ? 1 : 0;
 }
 
-static curl_socket_t phi__transfer_on_open_socket(void *user_data, curlsocktype purpose,
-                                                  struct curl_sockaddr *address) {
-    phi__transfer *t = (phi__transfer *)user_data;
+static curl_socket_t phi__http_transfer_on_open_socket(void *user_data, curlsocktype purpose,
+                                                       struct curl_sockaddr *address) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
     (void)purpose;
     t->resolving = false;
-    if (phi__transfer_dead(t)) return CURL_SOCKET_BAD;
+    if (phi__http_transfer_dead(t)) return CURL_SOCKET_BAD;
     t->fd = phi__http_open_socket(address->family, address->socktype, address->protocol,
                                   &t->no_descriptor);
     return t->fd;
 }
 
 #if LIBCURL_VERSION_NUM >= 0x075000
-static int phi__transfer_on_request(void *user_data, char *remote_ip, char *local_ip,
-                                    int remote_port, int local_port) {
-    phi__transfer *t = (phi__transfer *)user_data;
+static int phi__http_transfer_on_request(void *user_data, char *remote_ip, char *local_ip,
+                                         int remote_port, int local_port) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
     (void)remote_ip;
     (void)local_ip;
     (void)remote_port;
     (void)local_port;
-    if (!phi__transfer_dead(t)) phi__transfer_connected(t);
-    return phi__transfer_dead(t) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
+    return phi__http_transfer_dead(t) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 #endif
 
-static size_t phi__transfer_on_read(char *out, size_t size, size_t n, void *user_data) {
-    phi__transfer *t = (phi__transfer *)user_data;
+static size_t phi__http_transfer_on_read(char *out, size_t size, size_t n, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
     size_t got;
-    if (!phi__transfer_dead(t)) phi__transfer_connected(t);
-    if (phi__transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
+    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
+    if (phi__http_transfer_dead(t) || t->request == NULL) return CURL_READFUNC_ABORT;
     got = phi_request_read(t->request, t->body_at, out, size * n);
     t->body_at += got;
     return got;
 }
 
 /* curl goes back to the start when a kept connection turns out to be dead. */
-static int phi__transfer_on_seek(void *user_data, curl_off_t offset, int origin) {
-    phi__transfer *t = (phi__transfer *)user_data;
-    if (phi__transfer_dead(t)) return CURL_SEEKFUNC_FAIL;
+static int phi__http_transfer_on_seek(void *user_data, curl_off_t offset, int origin) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
+    if (phi__http_transfer_dead(t)) return CURL_SEEKFUNC_FAIL;
     if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_CANTSEEK;
     t->body_at = (uint64_t)offset;
     return CURL_SEEKFUNC_OK;
 }
 
 /* A joined body is of no more use once all of it was sent and answered. */
-static void phi__transfer_drop_body(phi__transfer *t) {
+static void phi__http_transfer_drop_body(phi__http_transfer *t) {
     curl_off_t sent = 0;
     if (t->body == NULL) return;
     if (curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &sent) != CURLE_OK) return;
@@ -13360,7 +13373,7 @@ static void phi__transfer_drop_body(phi__transfer *t) {
 }
 
 /* The end of a head: told, unless it is an interim answer. */
-static bool phi__transfer_head_end(phi__transfer *t) {
+static bool phi__http_transfer_head_end(phi__http_transfer *t) {
     phi_status status;
     if (t->http_status < 200) {
         phi__buf_clear(&t->head);
@@ -13371,17 +13384,17 @@ static bool phi__transfer_head_end(phi__transfer *t) {
         return false;
     }
     t->head_told = true;
-    phi__transfer_drop_body(t);
+    phi__http_transfer_drop_body(t);
     if (t->request != NULL) {
-        status = t->http->port.head(t->xfer, t->http_status, t->head.at, t->head.len);
-        if (phi__transfer_dead(t)) return false;
+        status = t->http->port.head(t->transfer, t->http_status, t->head.at, t->head.len);
+        if (phi__http_transfer_dead(t)) return false;
         if (status != PHI_OK) t->failed = status;
     }
     phi__buf_free(&t->head);
     return t->failed == PHI_OK;
 }
 
-static void phi__transfer_status_line(phi__transfer *t, phi_str line) {
+static void phi__http_transfer_status_line(phi__http_transfer *t, phi_str line) {
     size_t at = phi__str_find(line, 0, " ");
     uint64_t status = 0;
     phi__buf_clear(&t->head);
@@ -13392,13 +13405,14 @@ static void phi__transfer_status_line(phi__transfer *t, phi_str line) {
         t->http_status = (int)status;
 }
 
-static bool phi__transfer_stop(phi__transfer *t, phi_status status, phi__http_reason reason) {
+static bool phi__http_transfer_stop(phi__http_transfer *t, phi_status status,
+                                    phi__http_reason reason) {
     t->failed = status;
     t->reason = reason;
     return false;
 }
 
-static bool phi__transfer_codings_fit(phi_str value) {
+static bool phi__http_transfer_codings_fit(phi_str value) {
     size_t at = 0;
     while (at <= value.len) {
         size_t end = phi__str_find(value, at, ",");
@@ -13416,7 +13430,7 @@ static bool phi__transfer_codings_fit(phi_str value) {
 /* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
    become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
    answers count: what they name, libcurl undoes in the final one. */
-static bool phi__transfer_may_decode(phi__transfer *t, phi_str line) {
+static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
     size_t colon;
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
         colon = phi__str_find(line, 0, ":");
@@ -13426,31 +13440,31 @@ static bool phi__transfer_may_decode(phi__transfer *t, phi_str line) {
         if (colon < line.len) colon++;
         line = phi__str(line.at + colon, line.len - colon);
     }
-    if (!t->in_coding || phi__transfer_codings_fit(line)) return true;
-    return phi__transfer_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
+    if (!t->in_coding || phi__http_transfer_codings_fit(line)) return true;
+    return phi__http_transfer_stop(t, PHI_UNSUPPORTED, PHI__HTTP_REASON_CODING);
 }
 
 /* Interim answers and trailers, too: libcurl keeps each line, and not every version has a limit. */
-static bool phi__transfer_count_head(phi__transfer *t, size_t len) {
+static bool phi__http_transfer_count_head(phi__http_transfer *t, size_t len) {
     if (len > PHI__HTTP_HEADERS_MOST - t->head_bytes)
-        return phi__transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
+        return phi__http_transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_HEADERS);
     t->head_bytes += len;
     return true;
 }
 
-static size_t phi__transfer_on_header(char *at, size_t size, size_t n, void *user_data) {
-    phi__transfer *t = (phi__transfer *)user_data;
+static size_t phi__http_transfer_on_header(char *at, size_t size, size_t n, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
     size_t len = size * n;
     phi_str line = phi__str(at, len);
-    if (!phi__transfer_dead(t)) phi__transfer_connected(t);
-    if (phi__transfer_dead(t) || !phi__transfer_count_head(t, len)) return 0;
+    if (!phi__http_transfer_dead(t)) phi__http_transfer_connected(t);
+    if (phi__http_transfer_dead(t) || !phi__http_transfer_count_head(t, len)) return 0;
     if (t->head_told) return len; /* trailers of a chunked body */
     while (line.len > 0 && (line.at[line.len - 1] == '\n' || line.at[line.len - 1] == '\r'))
         line.len--;
-    if (line.len == 0) return phi__transfer_head_end(t) ? len : 0;
-    if (!phi__transfer_may_decode(t, line)) return 0;
+    if (line.len == 0) return phi__http_transfer_head_end(t) ? len : 0;
+    if (!phi__http_transfer_may_decode(t, line)) return 0;
     if (phi__str_starts(line, "HTTP/")) {
-        phi__transfer_status_line(t, line);
+        phi__http_transfer_status_line(t, line);
     } else if (line.len + 2 <= PHI__HTTP_HEAD_BYTES - t->head.len) {
         phi__buf_add_str(&t->head, line);
         phi__buf_add(&t->head, "\r\n", 2);
@@ -13458,35 +13472,35 @@ static size_t phi__transfer_on_header(char *at, size_t size, size_t n, void *use
     return len;
 }
 
-static size_t phi__transfer_overflow(phi__transfer *t, const char *at, size_t len) {
+static size_t phi__http_transfer_overflow(phi__http_transfer *t, const char *at, size_t len) {
     if (t->overflow_at > 0) {
         phi__buf_drop(&t->overflow, t->overflow_at);
         t->overflow_at = 0;
     }
     if (len > PHI__HTTP_OVERFLOW_BYTES - t->overflow.len)
-        (void)phi__transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_OVERFLOW);
+        (void)phi__http_transfer_stop(t, PHI_TOO_BIG, PHI__HTTP_REASON_OVERFLOW);
     else
         phi__buf_add(&t->overflow, at, len);
     if (t->overflow.failed) t->failed = PHI_NO_MEMORY;
     return t->failed == PHI_OK ? len : 0;
 }
 
-static size_t phi__transfer_on_body(char *at, size_t size, size_t n, void *user_data) {
-    phi__transfer *t = (phi__transfer *)user_data;
+static size_t phi__http_transfer_on_body(char *at, size_t size, size_t n, void *user_data) {
+    phi__http_transfer *t = (phi__http_transfer *)user_data;
     size_t len = size * n;
     phi_status status;
-    if (phi__transfer_dead(t)) return 0;
+    if (phi__http_transfer_dead(t)) return 0;
     if (t->request == NULL) {
         t->released_bytes += len;
         return t->released_bytes > PHI__HTTP_LINGER_BYTES ? 0 : len;
     }
-    if (t->overflow.len > t->overflow_at) return phi__transfer_overflow(t, at, len);
-    status = t->http->port.push(t->xfer, at, len);
-    if (phi__transfer_dead(t)) return 0;
+    if (t->overflow.len > t->overflow_at) return phi__http_transfer_overflow(t, at, len);
+    status = t->http->port.push(t->transfer, at, len);
+    if (phi__http_transfer_dead(t)) return 0;
     if (status == PHI_OK) return len;
     if (status == PHI_FULL) {
         /* A paused HTTP/2 stream piles up inside curl, uncounted, while its siblings are read. */
-        if (t->http2) return phi__transfer_overflow(t, at, len);
+        if (t->http2) return phi__http_transfer_overflow(t, at, len);
         t->paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
@@ -13496,31 +13510,32 @@ static size_t phi__transfer_on_body(char *at, size_t size, size_t n, void *user_
 
 /* ---- options ---- */
 
-static bool phi__transfer_set_callbacks(phi__transfer *t) {
+static bool phi__http_transfer_set_callbacks(phi__http_transfer *t) {
     CURL *e = t->easy;
     int bad = 0;
     bad |= curl_easy_setopt(e, CURLOPT_PRIVATE, (char *)t) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->error) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__transfer_on_body) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, phi__http_transfer_on_body) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_WRITEDATA, t) != CURLE_OK;
-    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__transfer_on_header) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, phi__http_transfer_on_header) != CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_HEADERDATA, t) != CURLE_OK;
-    bad |=
-        curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__transfer_on_open_socket) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, phi__http_transfer_on_open_socket) !=
+           CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t) != CURLE_OK;
-    bad |=
-        curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__transfer_on_resolve) != CURLE_OK;
+    bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, phi__http_transfer_on_resolve) !=
+           CURLE_OK;
     bad |= curl_easy_setopt(e, CURLOPT_RESOLVER_START_DATA, t) != CURLE_OK;
 #if LIBCURL_VERSION_NUM >= 0x075000
     if (t->http->prereq) {
-        bad |= curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__transfer_on_request) != CURLE_OK;
+        bad |=
+            curl_easy_setopt(e, CURLOPT_PREREQFUNCTION, phi__http_transfer_on_request) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_PREREQDATA, t) != CURLE_OK;
     }
 #endif
     return bad == 0;
 }
 
-static bool phi__transfer_set_connection(phi__transfer *t) {
+static bool phi__http_transfer_set_connection(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
     int bad = 0;
@@ -13552,7 +13567,7 @@ static bool phi__transfer_set_connection(phi__transfer *t) {
 }
 
 /* curl keeps a loaded CA store only while no CA directory is set (engineering 1.2). */
-static bool phi__transfer_set_tls(phi__transfer *t) {
+static bool phi__http_transfer_set_tls(phi__http_transfer *t) {
     const phi__http *http = t->http;
     CURL *e = t->easy;
     int bad = 0;
@@ -13565,7 +13580,7 @@ static bool phi__transfer_set_tls(phi__transfer *t) {
     return bad == 0;
 }
 
-static bool phi__transfer_add_header(phi__transfer *t, const char *line) {
+static bool phi__http_transfer_add_header(phi__http_transfer *t, const char *line) {
     struct curl_slist *list = curl_slist_append(t->headers, line);
     if (list == NULL) return false;
     t->headers = list;
@@ -13574,7 +13589,7 @@ static bool phi__transfer_add_header(phi__transfer *t, const char *line) {
 
 /* The request's own, and an end to two that libcurl would add: Expect waits a second for nothing,
    and a form's content type is never right. */
-static bool phi__transfer_set_headers(phi__transfer *t) {
+static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     bool typed = false, ok = true;
     phi__buf line;
@@ -13587,25 +13602,25 @@ static bool phi__transfer_set_headers(phi__transfer *t) {
         phi__buf_text(&line, h->value.len > 0 ? ": " : ";");
         phi__buf_add_str(&line, h->value);
         phi__buf_char(&line, '\0');
-        ok = !line.failed && phi__transfer_add_header(t, line.at);
+        ok = !line.failed && phi__http_transfer_add_header(t, line.at);
         if (phi__str_is_nocase(h->name, "content-type")) typed = true;
     }
     if (line.at != NULL) memset(line.at, 0, line.cap); /* it may have held a key */
     phi__buf_free(&line);
-    if (ok) ok = phi__transfer_add_header(t, "Expect:");
-    if (ok && !typed) ok = phi__transfer_add_header(t, "Content-Type:");
+    if (ok) ok = phi__http_transfer_add_header(t, "Expect:");
+    if (ok && !typed) ok = phi__http_transfer_add_header(t, "Content-Type:");
     return ok && curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers) == CURLE_OK;
 }
 
 /* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
    body is few calls, and little beside what it sends. */
-static long phi__transfer_upload_bytes(uint64_t body) {
+static long phi__http_transfer_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
     return (long)(part > PHI__HTTP_UPLOAD_MOST ? PHI__HTTP_UPLOAD_MOST : part);
 }
 
-static bool phi__transfer_set_body(phi__transfer *t) {
+static bool phi__http_transfer_set_body(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
     int bad = curl_easy_setopt(e, CURLOPT_POST, 1L) != CURLE_OK;
@@ -13619,17 +13634,17 @@ static bool phi__transfer_set_body(phi__transfer *t) {
         (void)phi_request_read(rq, 0, t->body, t->body_bytes);
         bad |= curl_easy_setopt(e, CURLOPT_POSTFIELDS, t->body) != CURLE_OK;
     } else {
-        bad |= curl_easy_setopt(e, CURLOPT_READFUNCTION, phi__transfer_on_read) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_READFUNCTION, phi__http_transfer_on_read) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_READDATA, t) != CURLE_OK;
-        bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__transfer_on_seek) != CURLE_OK;
+        bad |= curl_easy_setopt(e, CURLOPT_SEEKFUNCTION, phi__http_transfer_on_seek) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_SEEKDATA, t) != CURLE_OK;
         bad |= curl_easy_setopt(e, CURLOPT_UPLOAD_BUFFERSIZE,
-                                phi__transfer_upload_bytes(rq->length)) != CURLE_OK;
+                                phi__http_transfer_upload_bytes(rq->length)) != CURLE_OK;
     }
     return bad == 0;
 }
 
-static bool phi__transfer_set_request(phi__transfer *t) {
+static bool phi__http_transfer_set_request(phi__http_transfer *t) {
     const phi_request *rq = t->request;
     CURL *e = t->easy;
     int bad = 0;
@@ -13642,7 +13657,7 @@ static bool phi__transfer_set_request(phi__transfer *t) {
     else if (phi__str_is(rq->method, "HEAD"))
         bad |= curl_easy_setopt(e, CURLOPT_NOBODY, 1L) != CURLE_OK;
     else
-        bad |= !phi__transfer_set_body(t);
+        bad |= !phi__http_transfer_set_body(t);
     if (!phi__str_is(rq->method, "GET") && !phi__str_is(rq->method, "HEAD") &&
         !phi__str_is(rq->method, "POST"))
         bad |= curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, rq->method.at) != CURLE_OK;
@@ -13651,24 +13666,25 @@ static bool phi__transfer_set_request(phi__transfer *t) {
 
 /* ---- for http.c ---- */
 
-PHI__FN phi__transfer *phi__transfer_new(phi__http *http) {
-    phi__transfer *t = (phi__transfer *)phi__alloc(http->memory, sizeof *t);
+PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http) {
+    phi__http_transfer *t = (phi__http_transfer *)phi__alloc(http->memory, sizeof *t);
     if (t == NULL) return NULL;
     t->http = http;
     t->fd = CURL_SOCKET_BAD;
-    phi__transfer_move(t, &http->active);
+    phi__http_transfer_move(t, &http->active);
     return t;
 }
 
-PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words) {
+PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words) {
     CURLMcode added;
     phi__buf_init(&t->head, t->http->memory);
     phi__buf_init(&t->overflow, t->http->memory);
     *words = "no memory for a transfer";
     t->easy = curl_easy_init();
     if (t->easy == NULL) return PHI_NO_MEMORY;
-    if (!phi__transfer_set_callbacks(t) || !phi__transfer_set_connection(t) ||
-        !phi__transfer_set_tls(t) || !phi__transfer_set_headers(t) || !phi__transfer_set_request(t))
+    if (!phi__http_transfer_set_callbacks(t) || !phi__http_transfer_set_connection(t) ||
+        !phi__http_transfer_set_tls(t) || !phi__http_transfer_set_headers(t) ||
+        !phi__http_transfer_set_request(t))
         return PHI_NO_MEMORY; /* the options are known to this libcurl: what is left is memory */
     phi__http_enter(t->http);
     added = curl_multi_add_handle(t->http->multi, t->easy);
@@ -13679,8 +13695,8 @@ PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words) {
     return PHI_OK;
 }
 
-PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list) {
-    phi__transfer_list *from = t->list;
+PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list) {
+    phi__http_transfer_list *from = t->list;
     if (from != NULL) {
         if (t->prev != NULL)
             t->prev->next = t->next;
@@ -13704,15 +13720,15 @@ PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list) {
     list->count++;
 }
 
-PHI__FN void phi__transfer_free(phi__transfer *t) {
+PHI__FN void phi__http_transfer_free(phi__http_transfer *t) {
     phi__http *http = t->http;
-    phi__transfer_move(t, &http->dying); /* no callback touches its request now */
+    phi__http_transfer_move(t, &http->dying); /* no callback touches its request now */
     phi__http_enter(http);
     if (t->added) (void)curl_multi_remove_handle(http->multi, t->easy);
     curl_easy_cleanup(t->easy);
     phi__http_leave(http);
     if (t->added && !t->finished) http->live--;
-    phi__transfer_move(t, NULL);
+    phi__http_transfer_move(t, NULL);
     curl_slist_free_all(t->headers);
     phi__free(http->memory, t->body, t->body_bytes);
     phi__free(http->memory, t->url, t->url_bytes);
@@ -13722,16 +13738,16 @@ PHI__FN void phi__transfer_free(phi__transfer *t) {
 }
 
 /* Pieces of at most what one write callback brings, so that whatever takes those takes these. */
-static void phi__transfer_drain(phi__transfer *t) {
+static void phi__http_transfer_drain(phi__http_transfer *t) {
     phi_status status = PHI_OK;
     phi__http_enter(t->http); /* a resume from within a push waits for the pump */
-    while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__transfer_dead(t)) {
+    while (t->overflow.len > t->overflow_at && status == PHI_OK && !phi__http_transfer_dead(t)) {
         size_t n = phi__min(t->overflow.len - t->overflow_at, PHI__HTTP_BUFFER_BYTES);
-        status = t->http->port.push(t->xfer, t->overflow.at + t->overflow_at, n);
+        status = t->http->port.push(t->transfer, t->overflow.at + t->overflow_at, n);
         if (status == PHI_OK) t->overflow_at += n;
     }
     phi__http_leave(t->http);
-    if (phi__transfer_dead(t)) return;
+    if (phi__http_transfer_dead(t)) return;
     if (status != PHI_OK && status != PHI_FULL) t->failed = status;
     if (t->overflow.len == t->overflow_at) {
         phi__buf_free(&t->overflow);
@@ -13740,16 +13756,16 @@ static void phi__transfer_drain(phi__transfer *t) {
     if (t->finished || t->failed != PHI_OK) phi__http_kick(t->http, 0);
 }
 
-PHI__FN void phi__transfer_resume(phi__transfer *t) {
+PHI__FN void phi__http_transfer_resume(phi__http_transfer *t) {
     CURLcode result;
     t->resume_wanted = false;
-    phi__transfer_drain(t);
-    if (!t->paused || phi__transfer_dead(t)) return;
+    phi__http_transfer_drain(t);
+    if (!t->paused || phi__http_transfer_dead(t)) return;
     t->paused = false;
     phi__http_enter(t->http);
     result = curl_easy_pause(t->easy, CURLPAUSE_CONT); /* pushes what curl held back */
     phi__http_leave(t->http);
-    if (result == CURLE_OK || phi__transfer_dead(t)) return;
+    if (result == CURLE_OK || phi__http_transfer_dead(t)) return;
     if (t->failed == PHI_OK)
         t->failed = result == CURLE_OUT_OF_MEMORY ? PHI_NO_MEMORY : PHI_NETWORK;
     t->http->starved = true; /* curl will not say that it is over: the pump looks for it */
@@ -13778,7 +13794,7 @@ PHI__FN void phi__transfer_resume(phi__transfer *t) {
 #define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
 
 /* curl connects, and then says hello. */
-static bool phi__http_say_hello(phi__http *http, phi__transfer *t, curl_socket_t listener) {
+static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_socket_t listener) {
     curl_socket_t peer = CURL_SOCKET_BAD;
     bool heard = false;
     int turn;
@@ -13796,24 +13812,24 @@ static bool phi__http_say_hello(phi__http *http, phi__transfer *t, curl_socket_t
 PHI__FN void phi__http_load_ca(phi__http *http) {
     char url[48];
     const char *words;
-    phi__transfer *t;
+    phi__http_transfer *t;
     int port = 0;
     curl_socket_t listener;
     if (!http->ca_cache || http->ca_loaded) return;
     listener = phi__http_listen(&port);
     if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads it */
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
-    t = phi__transfer_new(http);
+    t = phi__http_transfer_new(http);
     if (t != NULL) {
         t->url = (char *)phi__alloc(http->memory, sizeof url);
         if (t->url != NULL) {
             t->url_bytes = sizeof url;
             memcpy(t->url, url, sizeof url);
-            if (phi__transfer_begin(t, &words) == PHI_OK &&
+            if (phi__http_transfer_begin(t, &words) == PHI_OK &&
                 curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*") == CURLE_OK)
                 http->ca_loaded = phi__http_say_hello(http, t, listener);
         }
-        phi__transfer_free(t);
+        phi__http_transfer_free(t);
     }
     phi__http_close(listener);
 }
@@ -13892,7 +13908,7 @@ static phi__http_kind phi__http_kind_of(phi_status status, const char *words) {
     return kind;
 }
 
-static phi__http_kind phi__http_connect_kind(const phi__transfer *t) {
+static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
     long os_error = 0;
     phi_status status;
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
@@ -13903,7 +13919,7 @@ static phi__http_kind phi__http_connect_kind(const phi__transfer *t) {
     return phi__http_kind_of(status, "cannot connect to");
 }
 
-static phi__http_kind phi__http_classify(const phi__transfer *t) {
+static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     switch (t->result) {
     case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -13973,7 +13989,7 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
 
 /* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it
    is. */
-static bool phi__http_has_memory(const phi__transfer *t) {
+static bool phi__http_has_memory(const phi__http_transfer *t) {
     char zeros[8192];
     char *escaped; /* three bytes each */
     memset(zeros, 0, sizeof zeros);
@@ -13983,7 +13999,7 @@ static bool phi__http_has_memory(const phi__transfer *t) {
 }
 
 /* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
-static bool phi__http_long_line(const phi__transfer *t) {
+static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
     if (t->result == CURLE_RECV_ERROR)
@@ -13992,7 +14008,7 @@ static bool phi__http_long_line(const phi__transfer *t) {
 }
 
 /* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
-static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *reason) {
+static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
     if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
@@ -14005,7 +14021,7 @@ static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *re
 }
 
 /* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
-static void phi__http_failed_words(const phi__transfer *t, const char *words, phi_str url,
+static void phi__http_failed_words(const phi__http_transfer *t, const char *words, phi_str url,
                                    char *out, size_t size) {
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
@@ -14019,7 +14035,7 @@ static void phi__http_failed_words(const phi__transfer *t, const char *words, ph
     phi__buf_free(&buf);
 }
 
-PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
+PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
     phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_kind kind;
     phi__http_reason reason;
@@ -14199,7 +14215,7 @@ struct phi__io {
     /* while timers fire: what is set for then or before waits for the next round */
     uint64_t round_us;
     /* one was: the next round reaches to here, also if the clock stands still */
-    uint64_t put_off_us;
+    uint64_t deferred_us;
 };
 
 /* ---- timers ---- */
@@ -14233,8 +14249,8 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
 /* Else a timer that sets itself for now would fire again and again in one round. */
 static uint64_t phi__io_put_off(phi__io *io, uint64_t at_us) {
     if (io->round_us == 0 || at_us > io->round_us) return at_us;
-    io->put_off_us = io->round_us + 1;
-    return io->put_off_us;
+    io->deferred_us = io->round_us + 1;
+    return io->deferred_us;
 }
 
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
@@ -14273,7 +14289,7 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
 
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
     if (io->timer_count == 0) return UINT64_MAX;
-    return io->timers[0]->at_us == io->put_off_us ? 0 : io->timers[0]->at_us;
+    return io->timers[0]->at_us == io->deferred_us ? 0 : io->timers[0]->at_us;
 }
 
 PHI__FN int phi__io_timers(phi__io *io, int most) {
@@ -14281,8 +14297,8 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
     int fired = 0;
     if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
     now = phi__io_now_us(io);
-    if (now < io->put_off_us) now = io->put_off_us;
-    io->put_off_us = 0;
+    if (now < io->deferred_us) now = io->deferred_us;
+    io->deferred_us = 0;
     io->round_us = now;
     while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= now) {
         phi__timer *timer = io->timers[0];
@@ -17452,11 +17468,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x28f55bdd
+#if PHI__IMP_WIRE != 0x93035afe
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x28f55bdd
+#define PHI__IMP_WIRE 0x93035afe
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17942,6 +17958,38 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 #endif
 
+/* ---- src/wire/delta_cache_in.h ---- */
+
+/* delta_cache_in.h - the events of a stream that differ in nothing but one string.
+
+   Nearly every event of an answer is the one before it with other text in the same place. A decoder
+   that has found an event to be nothing but a piece of one block keeps what stands around the text;
+   an event whose bytes around a string are those very bytes means the same, and needs no parser.
+   Zeroed memory is empty. What is too long to keep is parsed each time. */
+#ifndef PHI_WIRE_DELTA_CACHE_IN_H
+#define PHI_WIRE_DELTA_CACHE_IN_H
+
+
+enum { PHI__DELTA_CACHE_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
+
+typedef struct phi__delta_cache {
+    uint16_t head;       /* bytes before the string's text; 0: empty */
+    uint16_t tail;       /* and behind it, with its quote */
+    size_t block, count; /* where the text goes, and how many blocks there were */
+    char around[PHI__DELTA_CACHE_MOST];
+} phi__delta_cache;
+
+/* Keeps an event that is nothing but `text`, which lies in `data`, for a block. */
+PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
+                                    phi__json_text text, size_t block);
+static inline void phi__delta_cache_forget(phi__delta_cache *r) { r->head = 0; }
+
+/* Adds the event's text to its block, if the event is the kept one with another text; else
+   false. */
+PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data);
+
+#endif
+
 /* ---- src/wire/format_in.h ---- */
 
 /* format_in.h - structured output: what a target has for it, and what stands in for it where it has
@@ -18172,38 +18220,6 @@ PHI__FN void phi__render_base64(phi__encoder *e, phi_str data);
 
 /* Tokens to think with at a level; 0: off. */
 PHI__FN uint32_t phi__render_budget(phi_thinking level);
-
-#endif
-
-/* ---- src/wire/repeat_in.h ---- */
-
-/* repeat_in.h - the events of a stream that differ in nothing but one string.
-
-   Nearly every event of an answer is the one before it with other text in the same place. A decoder
-   that has found an event to be nothing but a piece of one block keeps what stands around the text;
-   an event whose bytes around a string are those very bytes means the same, and needs no parser.
-   Zeroed memory is empty. What is too long to keep is parsed each time. */
-#ifndef PHI_WIRE_REPEAT_IN_H
-#define PHI_WIRE_REPEAT_IN_H
-
-
-enum { PHI__REPEAT_MOST = 384 }; /* bytes around the text: chunks of OpenAI's have about 250 */
-
-typedef struct phi__repeat {
-    uint16_t head;       /* bytes before the string's text; 0: empty */
-    uint16_t tail;       /* and behind it, with its quote */
-    size_t block, count; /* where the text goes, and how many blocks there were */
-    char around[PHI__REPEAT_MOST];
-} phi__repeat;
-
-/* Keeps an event that is nothing but `text`, which lies in `data`, for a block. */
-PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
-                               phi__json_text text, size_t block);
-static inline void phi__repeat_forget(phi__repeat *r) { r->head = 0; }
-
-/* Adds the event's text to its block, if the event is the kept one with another text; else
-   false. */
-PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data);
 
 #endif
 
@@ -19362,6 +19378,41 @@ PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_
     for (i = 0; i < PHI__CODEC_NAMES; i++)
         if (origins[i] == origin) return origin != 0;
     return false;
+}
+
+/* ---- src/wire/delta_cache.c ---- */
+
+/* delta_cache.c - comparing what stands around a text. */
+
+
+PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
+                                    phi__json_text text, size_t block) {
+    size_t head, tail;
+    r->head = 0;
+    if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
+        text.at + text.len >= data.at + data.len)
+        return;
+    head = (size_t)(text.at - data.at);
+    tail = data.len - head - text.len;
+    if (head + tail > PHI__DELTA_CACHE_MOST) return;
+    memcpy(r->around, data.at, head);
+    memcpy(r->around + head, text.at + text.len, tail);
+    r->head = (uint16_t)head;
+    r->tail = (uint16_t)tail;
+    r->block = block;
+    r->count = a->count;
+}
+
+PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data) {
+    const char *text = data.at + r->head, *end = data.at + data.len;
+    bool escaped;
+    if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||
+        !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
+        memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
+        return false;
+    if (phi__json_quote(text, end, &escaped) != end - r->tail) return false;
+    phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
+    return true;
 }
 
 /* ---- src/wire/encode.c ---- */
@@ -20942,41 +20993,6 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
     }
 }
 
-/* ---- src/wire/repeat.c ---- */
-
-/* repeat.c - comparing what stands around a text. */
-
-
-PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
-                               phi__json_text text, size_t block) {
-    size_t head, tail;
-    r->head = 0;
-    if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
-        text.at + text.len >= data.at + data.len)
-        return;
-    head = (size_t)(text.at - data.at);
-    tail = data.len - head - text.len;
-    if (head + tail > PHI__REPEAT_MOST) return;
-    memcpy(r->around, data.at, head);
-    memcpy(r->around + head, text.at + text.len, tail);
-    r->head = (uint16_t)head;
-    r->tail = (uint16_t)tail;
-    r->block = block;
-    r->count = a->count;
-}
-
-PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data) {
-    const char *text = data.at + r->head, *end = data.at + data.len;
-    bool escaped;
-    if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||
-        !a->drafts[r->block].open || memcmp(data.at, r->around, r->head) != 0 ||
-        memcmp(end - r->tail, r->around + r->head, r->tail) != 0)
-        return false;
-    if (phi__json_quote(text, end, &escaped) != end - r->tail) return false;
-    phi__assembly_add_json(a, r->block, phi__str(text, data.len - r->head - r->tail), escaped);
-    return true;
-}
-
 /* ---- src/wire/schema_ref.c ---- */
 
 /* schema_ref.c - see schema_ref_in.h. */
@@ -22498,11 +22514,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x29f658bd
+#if PHI__IMP_CODECS != 0x054aff5a
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x29f658bd
+#define PHI__IMP_CODECS 0x054aff5a
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -22520,7 +22536,7 @@ typedef struct phi__anthropic_state {
     bool got_stop; /* a message_delta brought a stop reason */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
-    phi__repeat repeat;
+    phi__delta_cache repeat;
 } phi__anthropic_state;
 
 PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);
@@ -22648,7 +22664,7 @@ typedef struct phi__gemini_state {
     bool heard;   /* an event came */
     bool in_call; /* the last block is a call whose arguments still come, in pieces */
     uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
-    phi__repeat repeat;
+    phi__delta_cache repeat;
 } phi__gemini_state;
 
 PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);
@@ -22691,7 +22707,7 @@ typedef struct phi__chat_state {
     phi__chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
-    phi__repeat repeat;
+    phi__delta_cache repeat;
 } phi__chat_state;
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
@@ -23489,7 +23505,7 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
         return;
     }
     phi__ant_add(a, block, text);
-    phi__repeat_learn(&st->repeat, a, data, text, block);
+    phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
@@ -23573,10 +23589,10 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
         phi__classify_event(a, data);
         return;
     }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     if (!phi__ant_read(&ev, data)) {
         st->broken = true;
         return;
@@ -26121,7 +26137,8 @@ static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__ge
     block = phi__gem_parts(st, a, k->parts, &text);
     phi__gem_usage(st, a, k->usage);
     phi__gem_stop(a, k);
-    if (block != SIZE_MAX && !a->terminal) phi__repeat_learn(&st->repeat, a, data, text, block);
+    if (block != SIZE_MAX && !a->terminal)
+        phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* An array of chunks: what the API answers where it was not asked for events. */
@@ -26154,10 +26171,10 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
         phi__classify_event(a, data);
         return;
     }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
         phi__gem_array(st, a, data);
@@ -27255,7 +27272,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
         return;
     }
     st->finished = a->terminal = true;
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     phi__chat_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__chat_counted(a);
@@ -27297,12 +27314,12 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
             spoken++;
             said = &k->reasoning[i];
         }
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
         k->finish.at != NULL || k->error.len > 0 || a->count == 0)
         return;
-    phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
+    phi__delta_cache_learn(&st->repeat, a, data, *said, a->count - 1);
 }
 
 /* An error may stand at the top or in x_groq; beside it there may be a status. */
@@ -27345,7 +27362,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
                            PHI__LIT("the server sent an event that is not JSON"));
         return;
     }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     if (!phi__chat_read(&k, data)) {
@@ -29508,11 +29525,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x0dec6291
+#if PHI__IMP_HISTORY != 0x9a974d97
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x0dec6291
+#define PHI__IMP_HISTORY 0x9a974d97
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29703,7 +29720,7 @@ PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, p
 /* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_loop_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
-PHI__FN void phi__thread_shed_loops(phi_thread *thread);
+PHI__FN void phi__thread_evict_loops(phi_thread *thread);
 
 /* For a LOOP_START, when it is attached. */
 PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);
@@ -29821,7 +29838,7 @@ struct phi_thread {
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
+    struct phi__lent *lent; /* what a host's has besides (agent/one_shot_run.c); NULL: it is none */
     void *user;             /* the run that goes over it, or NULL */
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored; /* it was read: what no run has answered since was lost with a process */
@@ -29855,7 +29872,7 @@ static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq)
 static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
     return phi__log_roll(&thread->log, carried);
 }
-static inline void phi__thread_left(phi_thread *thread) { phi__log_left(&thread->log); }
+static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
 /* 1 where there is only the default one. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lanes.count, 1);
@@ -32416,7 +32433,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     }
     phi__lane_enter(thread, lane, &fold);
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
     return PHI_OK;
 }
 
@@ -32425,7 +32442,7 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     if (entries == NULL) return PHI_NO_MEMORY;
     phi__lane_enter(thread, thread->lanes.count - 1, NULL);
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lanes.active);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
     return PHI_OK;
 }
 
@@ -33062,7 +33079,7 @@ PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, p
 }
 
 /* Without memory for a smaller table the old one stays. */
-PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
+PHI__FN void phi__thread_evict_loops(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;
@@ -34855,7 +34872,7 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     phi__ops_add(thread, op);
     if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
     phi__thread_attach(thread, entry, 1);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
 }
 
 /* What it switches to shows. */
@@ -35349,7 +35366,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
         memset(&thread->undo, 0, sizeof thread->undo);
     }
     phi__fold_take_out(&thread->fold, start - 1, end->seq);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
 }
 
 PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {
@@ -35738,11 +35755,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xa24fd85e
+#if PHI__IMP_PERSIST != 0xfb2fe925
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xa24fd85e
+#define PHI__IMP_PERSIST 0xfb2fe925
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -36080,8 +36097,8 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
 /* Lets go of what no view shows. Between the two, segments that somebody points into are pinned
    (phi__log_pin); what stays besides: those of the view, the current one, and of a run that goes on
    its beginning. Nothing happens where the store has not everything. */
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
-PHI__FN void phi__thread_shed_end(phi_thread *thread);
+PHI__FN bool phi__thread_evict_begin(phi_thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_evict_end(phi_thread *thread);
 
 /* ---- views.c ---- */
 
@@ -37619,7 +37636,7 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
 
 #include <stdio.h>
 
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
+PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segment *segment = thread->log.segments;
     size_t i;
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
@@ -37703,13 +37720,13 @@ static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, 
     return (phi__entry **)smaller;
 }
 
-PHI__FN void phi__thread_shed_end(phi_thread *thread) {
+PHI__FN void phi__thread_evict_end(phi_thread *thread) {
     if (!phi__evict_note_ops(thread)) return; /* another time */
     thread->log.left = false;
     thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
     thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
-    phi__thread_shed_loops(thread);
+    phi__thread_evict_loops(thread);
     phi__evict_shed_ids(thread);
     thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
                                             thread->log.held, &thread->log.cap);
@@ -39516,7 +39533,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
         phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
-        if (thread->log.left) phi__thread_left(thread);
+        if (thread->log.left) phi__thread_evictable(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);
@@ -39983,11 +40000,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf77f3aa7
+#if PHI__IMP_LOOP != 0xd531dc90
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf77f3aa7
+#define PHI__IMP_LOOP 0xd531dc90
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40100,7 +40117,7 @@ typedef enum phi__body {
     PHI__BODY_ERROR
 } phi__body;
 
-struct phi__xfer;
+struct phi__transfer;
 
 /* What the attempts of a turn share, and the one that is under way. attempt.c, attempt_end.c,
    model_call.c and provider.c touch it. */
@@ -40115,14 +40132,14 @@ typedef struct phi__attempt {
     phi__secrets secrets;        /* that the turn's requests carried, in its arena */
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
     /* what is answered */
-    struct phi__xfer *transfer;
+    struct phi__transfer *transfer;
     phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
-    bool told;  /* MESSAGE_START is out */
-    bool alive; /* something meaningful came since this was cleared */
-    bool lost;  /* an event found no memory */
+    bool emitted; /* MESSAGE_START is out */
+    bool alive;   /* something meaningful came since this was cleared */
+    bool lost;    /* an event found no memory */
     phi__answer *answer;
     /* how it has ended */
     const phi_failure *fault; /* in the thread; NULL: its answer is whole */
@@ -40152,7 +40169,7 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
 /* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
-PHI__FN bool phi__attempt_tell_start(phi__run *run);
+PHI__FN bool phi__attempt_emit_start(phi__run *run);
 PHI__FN bool phi__attempt_retract(phi__run *run);
 /* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
 PHI__FN void phi__attempt_drop(phi__run *run);
@@ -40229,9 +40246,9 @@ typedef struct phi__said {
        are none. */
     phi__entry *prompts;
     size_t prompt_count;
-    size_t first_message; /* of the run, in its lane's messages */
-    size_t message_count; /* of a run that has ended */
-    size_t told_messages; /* prompts whose events are out */
+    size_t first_message;    /* of the run, in its lane's messages */
+    size_t message_count;    /* of a run that has ended */
+    size_t emitted_messages; /* prompts whose events are out */
 } phi__said;
 
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
@@ -40582,6 +40599,34 @@ PHI__FN void phi__pause_wake_all(phi_runtime *rt);
 
 #endif
 
+/* ---- src/loop/projection_in.h ---- */
+
+/* projection_in.h - what of the thread a model call is sent, by the policy that holds. */
+#ifndef PHI_LOOP_PROJECTION_IN_H
+#define PHI_LOOP_PROJECTION_IN_H
+
+
+typedef struct phi__shown {
+    const phi__item *items; /* NULL: all of the thread */
+    size_t count;
+    bool made; /* for this model call */
+} phi__shown;
+
+/* What the model call of this turn is sent, as far as that is not known, and warnings about it.
+   False: *next is where the run goes. */
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+/* A policy of the run's own, copied. NULL: none. False: no memory. */
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+/* What is sent now by the policy that holds; false: there is none. */
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+/* What the policy shows; NULL: all of the thread. */
+PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count);
+PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
+
+#endif
+
 /* ---- src/loop/schedule_in.h ---- */
 
 /* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
@@ -40704,34 +40749,6 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 #endif
 
-/* ---- src/loop/shown_in.h ---- */
-
-/* shown_in.h - what of the thread a model call is sent, by the policy that holds. */
-#ifndef PHI_LOOP_SHOWN_IN_H
-#define PHI_LOOP_SHOWN_IN_H
-
-
-typedef struct phi__shown {
-    const phi__item *items; /* NULL: all of the thread */
-    size_t count;
-    bool made; /* for this model call */
-} phi__shown;
-
-/* What the model call of this turn is sent, as far as that is not known, and warnings about it.
-   False: *next is where the run goes. */
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
-/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
-/* A policy of the run's own, copied. NULL: none. False: no memory. */
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
-/* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
-/* What the policy shows; NULL: all of the thread. */
-PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count);
-PHI__FN void phi__shown_clear(phi__run *run); /* it is to be made anew */
-
-#endif
-
 /* ---- src/loop/tape_in.h ---- */
 
 /* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played
@@ -40773,10 +40790,11 @@ typedef struct phi__tape_ops {
     uint64_t (*work_us)(phi_tape *tape); /* the clock of the step's budget */
     uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
     /* What a transport says. */
-    phi_status (*stage)(phi_tape *tape, phi_xfer xfer, phi_xfer_stage stage);
-    phi_status (*head)(phi_tape *tape, phi_xfer xfer, int status, const char *headers, size_t len);
-    phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
-    phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
+    phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
+    phi_status (*head)(phi_tape *tape, phi_transfer transfer, int status, const char *headers,
+                       size_t len);
+    phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has
        returned. result: of a call that is claimed. said: an update (part: its blocks, or NULL) or
        progress. */
@@ -40808,16 +40826,16 @@ struct phi_tape {
 #define PHI_LOOP_TOOL_ROUND_IN_H
 
 
-struct phi__doom;
+struct phi__repeat_guard;
 
 typedef struct phi__round {
     phi__toolcall *calls; /* in the turn's arena */
-    size_t count, next, told, running;
+    size_t count, next, emitted, running;
     size_t polled; /* calls after which steering was looked for */
     bool skipping; /* steering was found: what has not begun is skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
-    bool doomed;   /* a call repeated itself too often */
-    struct phi__doom *doom; /* of the run; NULL: no tool has been called yet */
+    bool repeated; /* a call repeated itself too often */
+    struct phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
 } phi__round;
 
 PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
@@ -40943,12 +40961,12 @@ typedef struct phi__events {
 
 /* ---- transfers ---- */
 
-enum { PHI__XFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
+enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
 
-typedef struct phi__xfer {
+typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    void (*ready)(struct phi__xfer *transfer); /* something arrived, or the end */
+    void (*ready)(struct phi__transfer *transfer); /* something arrived, or the end */
     void *owner;
     phi__buf body, headers;
     size_t read; /* of body */
@@ -40960,11 +40978,11 @@ typedef struct phi__xfer {
     phi_status status;
     char words[320]; /* a URL and what libcurl says of it fit in */
     phi_deadlines deadlines;
-    int stage;                    /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
+    int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
     phi__timer timer;
     bool late; /* the deadline has passed, and this is the last look at the descriptors */
-} phi__xfer;
+} phi__transfer;
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
@@ -41004,14 +41022,14 @@ typedef struct phi__budget {
     phi_spending seen;
 } phi__budget;
 
-/* ---- doom loops ---- */
+/* ---- the repeat guard ---- */
 
-enum { PHI__DOOM_WINDOW = 32 }; /* calls of a run that are remembered */
+enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
 
-typedef struct phi__doom {
-    uint64_t seen[PHI__DOOM_WINDOW]; /* hashes of name and arguments; a ring */
+typedef struct phi__repeat_guard {
+    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
     uint32_t count;
-} phi__doom;
+} phi__repeat_guard;
 
 /* ---- calls ---- */
 
@@ -41035,19 +41053,19 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
-    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
-    bool begun;         /* it counts among those that run */
-    bool asked;         /* the BEFORE_TOOL hook was heard */
-    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    uint32_t tries;     /* that have failed, and were started again */
-    bool again;         /* it waits to be started again */
-    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
-    bool updating;      /* inside of an update's hooks */
-    bool starting;      /* inside of its tool's start */
-    phi_message *held;  /* with a tape: its result, in the run's arena, until it is let in */
-    bool resumes;       /* out of a snapshot: its tool is to take it up */
+    uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
+    bool begun;            /* it counts among those that run */
+    bool asked;            /* the BEFORE_TOOL hook was heard */
+    bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
+    bool emitted, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    uint32_t tries;        /* that have failed, and were started again */
+    bool again;            /* it waits to be started again */
+    bool skipped;          /* for steering: told without arguments, and no hook hears of it */
+    bool updating;         /* inside of an update's hooks */
+    bool starting;         /* inside of its tool's start */
+    phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
+    bool resumes;          /* out of a snapshot: its tool is to take it up */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -41122,13 +41140,13 @@ typedef struct phi__limit_failure {
 
 /* ---- what of a history is sent ---- */
 
-typedef struct phi__sight {
+typedef struct phi__projected {
     bool has_policy;
     phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
     uint64_t needed; /* 1 and the last entry that a summary was asked for of; 0: none */
-} phi__sight;
+} phi__projected;
 
 /* ---- agents ---- */
 
@@ -41168,12 +41186,12 @@ typedef struct phi__queues {
     phi__inputs steering, follow_ups, injected;
 } phi__queues;
 
-/* bare.c: made by phi_run, over a thread that was lent. */
-typedef struct phi__bare {
+/* one_shot.c: made by phi_run, over a thread that was lent. */
+typedef struct phi__one_shot {
     bool is;
     bool over;               /* its run is: in the list */
-    phi__agent *next, *prev; /* of those in rt->bare_over */
-} phi__bare;
+    phi__agent *next, *prev; /* of those in rt->one_shot_over */
+} phi__one_shot;
 
 /* run_: of the last run, or the one that goes on. */
 typedef struct phi__agent_spent {
@@ -41194,7 +41212,7 @@ struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
     uint32_t index, gen;
-    phi__agent *next_doomed;
+    phi__agent *next_retired;
     phi_memory memory;
     /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
        of its own; NULL or 0 is what stands below, or was for its making alone. memory.limit_bytes
@@ -41219,9 +41237,9 @@ struct phi__agent {
     phi__run *run;
     const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
     phi__response *responses;   /* the newest */
-    phi__bare bare;
-    struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;    /* shown.c: what the host was warned of last */
+    phi__one_shot one_shot;
+    struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
+    uint8_t context_level;            /* projection.c: what the host was warned of last */
     phi__agent_spent spent;
     phi__agent_events events;
 };
@@ -41275,13 +41293,13 @@ struct phi_runtime {
     const phi__codec_row *codecs;         /* the protocols of this program */
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
-    phi__agent *doomed;
+    phi__agent *retired;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__agents pressed;         /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
     phi_thread *threads;         /* of phi_thread_new */
     phi__grown grown;            /* threads whose store lacks something */
-    phi__agents bare_over;       /* until their events are popped; oldest first */
+    phi__agents one_shot_over;   /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
     uint64_t step_began_us;
@@ -41334,7 +41352,7 @@ PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
 /* False, here and below: no memory. */
 PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+PHI__FN bool phi__run_emit(phi__run *run, const phi_message *message, phi_input input,
                            phi_str source);
 /* Appends a message, and tells it. */
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
@@ -41391,22 +41409,26 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there 
 PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
 PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
-/* xfer.c */
-PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
-PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi_request *request,
-                                  const phi_deadlines *deadlines, uint64_t max_bytes,
-                                  void (*ready)(phi__xfer *), void *owner, phi__xfer **out);
-PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
-PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *transfer); /* bytes of the body so far */
-PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
-PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
+/* transfer.c */
+PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
+PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
+                                      const phi_request *request, const phi_deadlines *deadlines,
+                                      uint64_t max_bytes, void (*ready)(phi__transfer *),
+                                      void *owner, phi__transfer **out);
+PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
+PHI__FN uint64_t
+phi__transfer_decoded(const phi__transfer *transfer); /* bytes of the body so far */
+PHI__FN void phi__transfer_took(phi__transfer *transfer, size_t bytes);
+PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */
-PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage);
-PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
-                                      size_t len);
-PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len);
-PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words);
-PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
+PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
+PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
+                                          const char *headers, size_t len);
+PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *bytes, size_t len);
+PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
+                                         const char *words);
+PHI__FN void
+phi__transfer_close(phi__transfer *transfer); /* cancels if it goes; NULL is harmless */
 
 /* arguments.c */
 /* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
@@ -41480,18 +41502,18 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
-/* doom.c */
+/* guard.c */
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
-PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments);
+PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments);
 /* Takes note of a call; how often it stands in the window now, this one included. */
-PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
+PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash);
 
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* Which limit has kept memory from it, where it said no; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
-/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from
+/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
@@ -41537,9 +41559,9 @@ PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which i
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
 /* What an agent with a memory limit has just cleared: at once, as nobody may look at it any
    more. */
-PHI__FN void phi__stored_leave_now(phi__agent *agent);
+PHI__FN void phi__stored_evict_now(phi__agent *agent);
 /* what is stored and shown no more leaves memory */
-PHI__FN void phi__stored_leave(phi_runtime *rt);
+PHI__FN void phi__stored_evict(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
@@ -41561,15 +41583,15 @@ PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped ev
 PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
-/* bare.c */
-PHI__FN void phi__bare_make(phi__agent *agent); /* it exists for one run, over a lent thread */
-PHI__FN bool phi__bare_is(const phi__agent *agent);
+/* one_shot.c */
+PHI__FN void phi__one_shot_make(phi__agent *agent); /* it exists for one run, over a lent thread */
+PHI__FN bool phi__one_shot_is(const phi__agent *agent);
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
    soon as its events have been popped. */
-PHI__FN void phi__bare_over(phi__agent *agent);
+PHI__FN void phi__one_shot_over(phi__agent *agent);
 /* Tells that what is queued for it is dropped: no run will follow. */
-PHI__FN void phi__bare_drop(phi__agent *agent);
-PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
+PHI__FN void phi__one_shot_drop(phi__agent *agent);
+PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
 /* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */
@@ -41596,48 +41618,6 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 
-#endif
-
-/* ---- src/loop/freeze_in.h ---- */
-
-/* freeze_in.h - a run as JSON, between two steps, and back. */
-#ifndef PHI_LOOP_FREEZE_IN_H
-#define PHI_LOOP_FREEZE_IN_H
-
-
-#ifndef PHI_NO_SNAPSHOT
-
-/* freeze_fields.c: fields that are written as they are, and read back: of what `from` and `to`
-   are. */
-typedef enum phi__freeze_part {
-    PHI__FREEZE_RUN,     /* phi__run */
-    PHI__FREEZE_FLAGS,   /* phi__run */
-    PHI__FREEZE_LIMITS,  /* phi_limits */
-    PHI__FREEZE_POLICY,  /* phi_policy */
-    PHI__FREEZE_FAILURE, /* phi_failure */
-    PHI__FREEZE_CALLS,   /* phi__run */
-    PHI__FREEZE_CALL     /* phi__toolcall */
-} phi__freeze_part;
-PHI__FN void phi__freeze_put(phi__buf *out, phi__freeze_part part, const void *from);
-/* As phi__records_get. */
-PHI__FN bool phi__freeze_get(const phi_json *node, phi__freeze_part part, void *to,
-                             phi_arena *arena);
-
-/* freeze.c, thaw.c */
-/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
-PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
-PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
-
-/* Names of the states that are written, from 1; NULL past the last. */
-PHI__FN const char *phi__freeze_state_name(size_t i);
-
-/* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
-PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
-/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
-   PHI_NO_MEMORY. Then there is no run. */
-PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt);
-
-#endif
 #endif
 
 /* ---- src/loop/provider_in.h ---- */
@@ -41677,6 +41657,48 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
 PHI__FN void phi__provider_close(phi__run *run);
 PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
 
+#endif
+
+/* ---- src/loop/run_save_in.h ---- */
+
+/* run_save_in.h - a run as JSON, between two steps, and back. */
+#ifndef PHI_LOOP_RUN_SAVE_IN_H
+#define PHI_LOOP_RUN_SAVE_IN_H
+
+
+#ifndef PHI_NO_SNAPSHOT
+
+/* run_save_fields.c: fields that are written as they are, and read back: of what `from` and `to`
+   are. */
+typedef enum phi__run_save_part {
+    PHI__RUN_SAVE_RUN,     /* phi__run */
+    PHI__RUN_SAVE_FLAGS,   /* phi__run */
+    PHI__RUN_SAVE_LIMITS,  /* phi_limits */
+    PHI__RUN_SAVE_POLICY,  /* phi_policy */
+    PHI__RUN_SAVE_FAILURE, /* phi_failure */
+    PHI__RUN_SAVE_CALLS,   /* phi__run */
+    PHI__RUN_SAVE_CALL     /* phi__toolcall */
+} phi__run_save_part;
+PHI__FN void phi__run_save_put(phi__buf *out, phi__run_save_part part, const void *from);
+/* As phi__records_get. */
+PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, void *to,
+                               phi_arena *arena);
+
+/* run_save.c, run_load.c */
+/* A queue as an array; and back, added to it. PHI_PARSE, PHI_NO_MEMORY. */
+PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch);
+PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to);
+
+/* Names of the states that are written, from 1; NULL past the last. */
+PHI__FN const char *phi__run_save_state_name(size_t i);
+
+/* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
+PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
+/* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
+   PHI_NO_MEMORY. Then there is no run. */
+PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt);
+
+#endif
 #endif
 
 /* ---- src/loop/weigh_in.h ---- */
@@ -41863,11 +41885,11 @@ PHI__FN void phi__attempt_lose(phi__run *run) { run->attempt.lost = true; }
 
 PHI__FN bool phi__attempt_lost(const phi__run *run) { return run->attempt.lost; }
 
-PHI__FN void phi__attempt_none(phi__run *run) { run->attempt.told = false; }
+PHI__FN void phi__attempt_none(phi__run *run) { run->attempt.emitted = false; }
 
 PHI__FN void phi__attempt_detach(phi__run *run) {
     phi__provider_close(run);
-    phi__xfer_close(run->attempt.transfer);
+    phi__transfer_close(run->attempt.transfer);
     run->attempt.transfer = NULL;
 }
 
@@ -41884,10 +41906,10 @@ PHI__FN void phi__run_rewind(phi__run *run) {
     phi__secret_init(&run->attempt.secrets, &run->arena);
 }
 
-PHI__FN bool phi__attempt_tell_start(phi__run *run) {
+PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     phi_event event;
-    if (run->attempt.told) return true;
-    run->attempt.told = true;
+    if (run->attempt.emitted) return true;
+    run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
     return phi__answer_room(run->attempt.answer) &&
@@ -41896,7 +41918,7 @@ PHI__FN bool phi__attempt_tell_start(phi__run *run) {
 
 PHI__FN bool phi__attempt_retract(phi__run *run) {
     phi_event event;
-    if (!run->attempt.told) return true;
+    if (!run->attempt.emitted) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
     return phi__answer_room(run->attempt.answer) &&
@@ -41908,7 +41930,7 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
     phi__provider_close(run);
-    phi__xfer_close(run->attempt.transfer);
+    phi__transfer_close(run->attempt.transfer);
     run->attempt.transfer = NULL;
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
@@ -41921,7 +41943,7 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
 PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__provider_close(run);
-    phi__xfer_close(run->attempt.transfer);
+    phi__transfer_close(run->attempt.transfer);
     run->attempt.transfer = NULL;
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
@@ -42066,7 +42088,7 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
-    if (!phi__attempt_tell_start(run)) return false;
+    if (!phi__attempt_emit_start(run)) return false;
     kept = phi__attempt_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
@@ -42097,7 +42119,7 @@ static uint32_t phi__attempt_most(const phi_retry *retry) {
     return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
 }
 
-static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
+static bool phi__attempt_emit_retry(phi__run *run, const phi_failure *failure) {
     uint32_t attempts = phi__attempt_most(&run->agent->desc.retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
@@ -42121,12 +42143,12 @@ static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
 /* failure: in the thread. */
 static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
-    bool told;
+    bool emitted;
     run->attempt.retries++;
     run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-    told = phi__attempt_retract(run) && phi__attempt_tell_retry(run, failure);
+    emitted = phi__attempt_retract(run) && phi__attempt_emit_retry(run, failure);
     phi__attempt_abandon(run);
-    if (!told || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
+    if (!emitted || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
@@ -42134,7 +42156,7 @@ static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) 
 static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
     phi__moment moment;
     phi__state outcome;
-    bool told;
+    bool emitted;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_OVERFLOW;
     moment.agent = run->agent;
@@ -42142,17 +42164,17 @@ static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failur
     moment.failure = failure;
     outcome = phi__feature_take(&moment);
     if (outcome == PHI__RUN_ON) return outcome;
-    told = phi__attempt_retract(run);
+    emitted = phi__attempt_retract(run);
     phi__attempt_abandon(run);
-    return told ? outcome : PHI__RUN_LOST;
+    return emitted ? outcome : PHI__RUN_LOST;
 }
 
 /* Another key, once a turn. */
 static phi__state phi__attempt_refused(phi__run *run) {
-    bool told = phi__attempt_retract(run);
+    bool emitted = phi__attempt_retract(run);
     run->attempt.refused = run->attempt.fresh = true;
     phi__attempt_abandon(run);
-    return told ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- for good ---- */
@@ -42163,10 +42185,10 @@ static bool phi__attempt_wanted(const phi__run *run) {
 
 /* Logs the answer, whole or not, and counts it. */
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
-    bool told = phi__attempt_log(run, failure);
+    bool emitted = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
     phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
-    if (!told) return false;
+    if (!emitted) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
     return true;
@@ -42180,7 +42202,7 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
-        run->attempt.told = false;
+        run->attempt.emitted = false;
     }
     if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
@@ -42208,52 +42230,6 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         phi__limit_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);
     return phi__attempt_give_up(run);
-}
-
-/* ---- src/loop/bare.c ---- */
-
-/* bare.c - the end of a run over a thread that its agent was lent.
-
-   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
-   it waits for that in a list of its own, so that a step need not look at all agents. */
-
-PHI__FN void phi__bare_make(phi__agent *agent) { agent->bare.is = true; }
-
-PHI__FN bool phi__bare_is(const phi__agent *agent) { return agent->bare.is; }
-
-PHI__FN void phi__bare_drop(phi__agent *agent) {
-    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
-    phi__input_drop(agent, &agent->queues.follow_ups,
-                    "The run has ended, and no other will follow");
-}
-
-PHI__FN void phi__bare_over(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    /* doomed: it goes anyway */
-    if (!agent->bare.is || agent->slot == NULL || agent->bare.over) return;
-    phi__bare_drop(agent);
-    agent->bare.over = true;
-    agent->bare.next = NULL;
-    agent->bare.prev = rt->bare_over.last;
-    if (rt->bare_over.last != NULL)
-        rt->bare_over.last->bare.next = agent;
-    else
-        rt->bare_over.first = agent;
-    rt->bare_over.last = agent;
-}
-
-PHI__FN void phi__bare_forget(phi__agent *agent) {
-    phi_runtime *rt = agent->rt;
-    if (!agent->bare.over) return;
-    agent->bare.over = false;
-    if (agent->bare.prev != NULL)
-        agent->bare.prev->bare.next = agent->bare.next;
-    else
-        rt->bare_over.first = agent->bare.next;
-    if (agent->bare.next != NULL)
-        agent->bare.next->bare.prev = agent->bare.prev;
-    else
-        rt->bare_over.last = agent->bare.prev;
 }
 
 /* ---- src/loop/budget.c ---- */
@@ -42446,7 +42422,7 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
     phi_content *content;
     *count = n;
     if (call->repeats == 0 || !call->started ||
-        call->repeats < call->run->agent->desc.doom_warn_after)
+        call->repeats < call->run->agent->desc.repeat_warn_after)
         return result->content;
     content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (content == NULL) return NULL;
@@ -42656,7 +42632,7 @@ static void phi__call_begin(phi__toolcall *call,
 
 /* ---- starting once more ---- */
 
-static void phi__call_tell_again(phi__toolcall *call, phi_str why) {
+static void phi__call_emit_again(phi__toolcall *call, phi_str why) {
     char words[400];
     phi_event event;
     (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
@@ -42707,7 +42683,7 @@ static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     call->tries++;
     call->again = true;
     phi__call_poll_remove(call);
-    phi__call_tell_again(call, why);
+    phi__call_emit_again(call, why);
     phi__call_unclaim(call);
     return true;
 }
@@ -42976,7 +42952,7 @@ PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spe
 /* What there is to be changed. */
 static const phi__item *phi__context_ours(const phi__run *run, size_t *count) {
     const phi__fold *fold = &run->agent->thread->fold;
-    const phi__item *shown = phi__shown_list(run, count);
+    const phi__item *shown = phi__projection_list(run, count);
     if (shown != NULL) return shown;
     *count = fold->count;
     return fold->items;
@@ -43118,7 +43094,7 @@ PHI__FN void phi__context_clear(phi__run *run) { run->listed.messages = NULL; }
 
 PHI__FN bool phi__run_has_items(const phi__run *run) {
     size_t i, count = 0;
-    if (run->listed.messages == NULL) return phi__shown_list(run, &count) == NULL || count > 0;
+    if (run->listed.messages == NULL) return phi__projection_list(run, &count) == NULL || count > 0;
     for (i = 0; i < run->listed.count; i++)
         if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;
@@ -43165,85 +43141,6 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
                 return PHI_BAD_ARG;
     }
     return phi__context_items(run, list, *count, items) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* ---- src/loop/doom.c ---- */
-
-/* doom.c - recognises a call that is made again and again, however its arguments are spelt. */
-
-
-/* Seeds, so that values of different kinds differ: 1 is not "1". */
-enum {
-    PHI__DOOM_RAW = 1,
-    PHI__DOOM_WORD,
-    PHI__DOOM_INTEGER,
-    PHI__DOOM_LARGE,
-    PHI__DOOM_FRACTION,
-    PHI__DOOM_STRING,
-    PHI__DOOM_KEY,
-    PHI__DOOM_ARRAY,
-    PHI__DOOM_OBJECT
-};
-
-static uint64_t phi__doom_join(uint64_t a, uint64_t b) {
-    return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
-}
-
-/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
-static uint64_t phi__doom_number(const phi_json *node) {
-    phi__json_number n;
-    int64_t i;
-    uint64_t u;
-    n.kind = phi__json_kind_of(node);
-    n.v = node->v;
-    if (phi__json_number_i64(&n, &i)) return phi__doom_join(PHI__DOOM_INTEGER, (uint64_t)i);
-    if (phi__json_number_u64(&n, &u)) return phi__doom_join(PHI__DOOM_LARGE, u);
-    memcpy(&u, &n.v.d, sizeof u);
-    return phi__doom_join(PHI__DOOM_FRACTION, u);
-}
-
-/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
-static uint64_t phi__doom_value(const phi_json *node) {
-    phi_json_iter it = phi_json_each(node);
-    const phi_json *child;
-    uint64_t hash;
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_NUMBER: return phi__doom_number(node);
-    case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__DOOM_STRING);
-    case PHI_JSON_ARRAY:
-        hash = PHI__DOOM_ARRAY;
-        while ((child = phi_json_next(&it)) != NULL)
-            hash = phi__doom_join(hash, phi__doom_value(child));
-        return phi__hash_mix(hash);
-    case PHI_JSON_OBJECT:
-        hash = 0;
-        while ((child = phi_json_next(&it)) != NULL)
-            hash += phi__doom_join(phi__hash(it.key, PHI__DOOM_KEY), phi__doom_value(child));
-        return phi__doom_join(PHI__DOOM_OBJECT, hash);
-    default: return phi__doom_join(PHI__DOOM_WORD, phi__json_kind_of(node));
-    }
-}
-
-PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_json *root = NULL;
-    uint64_t hash;
-    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
-        hash = phi__doom_value(root);
-    else
-        hash = phi__hash(arguments, PHI__DOOM_RAW);
-    phi_arena_reset(arena, mark);
-    return phi__doom_join(phi__hash(name, 0), hash);
-}
-
-PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash) {
-    uint32_t i, seen = 0, known;
-    doom->seen[doom->count % PHI__DOOM_WINDOW] = hash;
-    doom->count++;
-    if (doom->count == 2 * PHI__DOOM_WINDOW) doom->count = PHI__DOOM_WINDOW; /* never wraps */
-    known = doom->count < PHI__DOOM_WINDOW ? doom->count : (uint32_t)PHI__DOOM_WINDOW;
-    for (i = 0; i < known; i++) seen += doom->seen[i] == hash;
-    return seen;
 }
 
 /* ---- src/loop/draft.c ---- */
@@ -43374,7 +43271,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__draft_remember(run)) {
         phi__thread_attach(thread, first, 1);
-        run->said.first_message = run->said.told_messages = thread->messages.count;
+        run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;
     }
     if (named && order->loop_id.len == 0)
@@ -43426,7 +43323,7 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
     if (run->said.prompts != NULL) run->said.prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
     phi__thread_attach(thread, entries, 1);
-    run->said.first_message = run->said.told_messages = thread->messages.count;
+    run->said.first_message = run->said.emitted_messages = thread->messages.count;
     return true;
 }
 
@@ -43789,7 +43686,7 @@ static void phi__events_look_up(phi__record *record) {
 }
 
 /* What was dropped while there was no room to say so; without memory, the next time. */
-static void phi__events_tell_drops(phi__agent *agent) {
+static void phi__events_emit_drops(phi__agent *agent) {
     phi_event event;
     if (agent->events.untold_drops == 0) return;
     memset(&event, 0, sizeof event);
@@ -43807,7 +43704,7 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__run_wake(agent->run);
-    phi__events_tell_drops(agent);
+    phi__events_emit_drops(agent);
 }
 
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
@@ -43864,7 +43761,7 @@ static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
 /* Every run that is told of has a beginning, also one that fails before it. */
-static void phi__run_tell_start(phi__run *run) {
+static void phi__run_emit_start(phi__run *run) {
     phi_event event;
     if (run->turn.opened) return;
     run->turn.opened = true;
@@ -43876,7 +43773,7 @@ static void phi__run_tell_start(phi__run *run) {
 
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
     phi_event event;
-    phi__run_tell_start(run);
+    phi__run_emit_start(run);
     run->failure = failure;
     run->status = status;
     memset(&event, 0, sizeof event);
@@ -44138,7 +44035,7 @@ static phi_str phi__filter_reason(const phi__run *run) {
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
 }
 
-static bool phi__filter_tell_rejected(phi__run *run) {
+static bool phi__filter_emit_rejected(phi__run *run) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_REJECTED;
@@ -44160,7 +44057,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
         (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
-         !phi__filter_tell_rejected(run)))
+         !phi__filter_emit_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
         phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
@@ -44202,7 +44099,7 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
-            if (!phi__filter_tell_rejected(run)) hooked = PHI__HOOK_LOST;
+            if (!phi__filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
             phi__filter_end(run);
             phi__input_remove(run, input);
         }
@@ -44329,7 +44226,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
     return done;
 }
 
-static bool phi__forget_tell(phi__agent *agent, const phi_forgotten *made) {
+static bool phi__forget_emit(phi__agent *agent, const phi_forgotten *made) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_FORGOTTEN;
@@ -44372,13 +44269,13 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     bool compacted = phi__forget_compact(agent, target);
     if (thread->journal != NULL) {
         phi__forget_shrink(agent, target);
-        phi__thread_left(thread);
+        phi__thread_evictable(thread);
         return true;
     }
     if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may do all the same */
     made->compacted = compacted;
     made->bytes = used > agent->memory.used_bytes ? used - agent->memory.used_bytes : 0;
-    return phi__forget_tell(agent, made);
+    return phi__forget_emit(agent, made);
 }
 
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */
@@ -44392,19 +44289,19 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     uint32_t halves = agent->room.runs_short;
-    bool told = true;
+    bool emitted = true;
     if (run->has_room) return true;
     run->has_room = true;
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
         phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
         if (agent->slot == NULL) return true;
-        told = phi__forget_do(agent, halves);
+        emitted = phi__forget_do(agent, halves);
         *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
                 phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
-    return told;
+    return emitted;
 }
 
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
@@ -44497,338 +44394,6 @@ PHI__FN void phi__forget_word_all(phi_runtime *rt) {
         (unsigned long long)rt->memory.limit_bytes);
     phi__forget_failure(&rt->at_limit);
 }
-
-/* ---- src/loop/freeze.c ---- */
-
-/* freeze.c - a run, its tool calls and queues written as JSON.
-
-   What can be made again is not written: a request, a stream under way, a question to a hook. The
-   states between a turn's beginning and its answer are all written as the first of them. */
-
-
-#ifndef PHI_NO_SNAPSHOT
-
-static const char *const phi__freeze_states[] = {
-    "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
-    "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
-
-PHI__FN const char *phi__freeze_state_name(size_t i) {
-    return i < PHI__COUNT(phi__freeze_states) ? phi__freeze_states[i] : NULL;
-}
-
-/* The place in the list of a state's name; 0: the run is over. What a feature holds
-   is written as the state that the feature names. */
-static size_t phi__freeze_state(const phi__run *run, phi__state state) {
-    switch (state) {
-    case PHI__RUN_BEFORE_LOOP: return 1;
-    case PHI__RUN_OPEN: return 2;
-    case PHI__RUN_FILTER: return 3;
-    case PHI__RUN_POLL: return 4;
-    case PHI__RUN_TOP: return 5;
-    case PHI__RUN_BEFORE_TURN: return 6;
-    case PHI__RUN_TURN: return 7;
-    case PHI__RUN_TRANSFORM:
-    case PHI__RUN_CONVERT:
-    case PHI__RUN_REQUEST:
-    case PHI__RUN_CREDENTIAL:
-    case PHI__RUN_SIGN:
-    case PHI__RUN_SEND:
-    case PHI__RUN_STREAM:
-    case PHI__RUN_BACKOFF: return 8;
-    case PHI__RUN_TOOLS: return 9;
-    case PHI__RUN_FAILED: return 10;
-    case PHI__RUN_TURN_END: return 11;
-    case PHI__RUN_AFTER_TURN: return 12;
-    case PHI__RUN_NEXT: return 13;
-    case PHI__RUN_FOLLOW: return 14;
-    case PHI__RUN_CLOSE: return 15;
-    case PHI__RUN_HELD: return phi__freeze_state(run, phi__feature_held_as(run));
-    case PHI__RUN_ON:
-    case PHI__RUN_AFTER_LOOP:
-    case PHI__RUN_OVER:
-    case PHI__RUN_LOST:
-    case PHI__RUN_ENDED:
-    case PHI__RUN_GIVE_UP:
-    case PHI__RUN_ANSWERED: break;
-    }
-    return 0;
-}
-
-/* ---- members ---- */
-
-/* As an entry of the log has it. */
-static void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
-    phi__json_put_comma(out);
-    phi__buf_char(out, '{');
-    phi__entry_put_message(out, message, scratch);
-    phi__buf_char(out, '}');
-}
-
-PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
-    const phi__input *input;
-    phi__buf_char(out, '[');
-    for (input = inputs->head; input != NULL; input = input->next) {
-        phi__json_put_comma(out);
-        phi__buf_char(out, '{');
-        phi__records_u64(out, "kind", (uint64_t)input->kind);
-        phi__records_str(out, "source", input->source);
-        if (input->filtered) phi__records_bool(out, "filtered", true);
-        phi__json_put_key(out, PHI__LIT("input"));
-        phi__freeze_message(out, &input->message, scratch);
-        phi__buf_char(out, '}');
-    }
-    phi__buf_char(out, ']');
-}
-
-/* ---- tool calls ---- */
-
-/* One whose result is in the log is its id alone. */
-static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logged,
-                             phi_arena *scratch) {
-    phi__json_put_comma(out);
-    phi__buf_char(out, '{');
-    phi__records_str(out, "id", call->block->id);
-    if (logged) {
-        phi__buf_char(out, '}');
-        return;
-    }
-    phi__records_str(out, "name", call->block->name);
-    phi__freeze_put(out, PHI__FREEZE_CALL, call);
-    if (call->result != NULL) {
-        phi__json_put_key(out, PHI__LIT("result"));
-        phi__freeze_message(out, call->result, scratch);
-    }
-    phi__buf_char(out, '}');
-}
-
-static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    size_t i;
-    phi__records_u64(out, "call_count", run->tools.count);
-    if (run->tools.calls == NULL) return;
-    phi__freeze_put(out, PHI__FREEZE_CALLS, run);
-    phi__records_raw(out, "calls", "[");
-    for (i = 0; i < run->tools.count; i++)
-        phi__freeze_call(out, &run->tools.calls[i], i < run->tools.told, scratch);
-    phi__buf_char(out, ']');
-}
-
-/* ---- the run ---- */
-
-static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    size_t i;
-    if (run->said.prompts == NULL) return;
-    phi__records_raw(out, "prompts", "[");
-    for (i = 0; i < run->said.prompt_count; i++)
-        phi__freeze_message(out, run->said.prompts[i].message, scratch);
-    phi__buf_char(out, ']');
-}
-
-static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
-    uint32_t i;
-    if (run->tools.doom == NULL) return;
-    phi__records_u64(out, "doom_count", run->tools.doom->count);
-    phi__records_raw(out, "doom", "[");
-    for (i = 0; i < PHI__DOOM_WINDOW; i++) {
-        phi__json_put_comma(out);
-        phi__json_put_u64(out, run->tools.doom->seen[i]);
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
-    phi__freeze_put(out, PHI__FREEZE_LIMITS, &run->limits);
-    phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
-}
-
-/* The request's own; where it has none, the agent's holds after loading. */
-static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
-    const phi__agent *agent = run->agent;
-    size_t i;
-    if (run->waits_ms != agent->desc.decision_timeout_ms)
-        phi__records_u64(out, "decision_timeout_ms", run->waits_ms);
-    if (run->toolset == NULL) return;
-    phi__records_raw(out, "tools", "[");
-    for (i = 0; i < run->toolset->count; i++) {
-        phi__json_put_comma(out);
-        phi__json_put_str(out, phi_str_of(run->toolset->tools[i].name));
-    }
-    phi__buf_char(out, ']');
-}
-
-static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
-    if (policy == NULL) return;
-    phi__records_raw(out, "policy", "{");
-    phi__freeze_put(out, PHI__FREEZE_POLICY, policy);
-    phi__buf_char(out, '}');
-}
-
-static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
-    phi_failure failure;
-    if (run->failure == NULL) return;
-    failure = *run->failure;
-    if (failure.http_status < 0) failure.http_status = 0;
-    phi__records_raw(out, "failure", "{");
-    phi__freeze_put(out, PHI__FREEZE_FAILURE, &failure);
-    phi__buf_char(out, '}');
-}
-
-/* The answer's entry: the last assistant message of the log. */
-static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
-    const phi__entry *entry = phi__run_reply_entry(run);
-    if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
-}
-
-static void phi__freeze_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_RUN_SAVE;
-    moment.agent = run->agent;
-    moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
-    moment.out = out;
-    moment.scratch = scratch;
-    (void)phi__feature_take(&moment);
-}
-
-static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
-    phi__records_str(out, "loop_id", run->loop_id);
-    phi__freeze_put(out, PHI__FREEZE_RUN, run);
-    phi__records_i64(out, "status", (int64_t)run->status);
-    phi__freeze_put(out, PHI__FREEZE_FLAGS, run);
-    phi__freeze_limits(out, run);
-    phi__freeze_policy(out, run->policy);
-    phi__freeze_offered(out, run);
-    phi__message_put_usage(out, &phi__charge_of(run)->usage);
-    phi__records_double(out, "cost", phi__charge_of(run)->cost);
-    phi__records_raw(out, "turn", "{");
-    phi__message_put_usage(out, &phi__charge_of(run)->turn);
-    phi__buf_char(out, '}');
-    phi__json_put_key(out, PHI__LIT("pending"));
-    phi__freeze_inputs(out, &run->poll.pending, scratch);
-    phi__freeze_prompts(out, run, scratch);
-    phi__freeze_doom(out, run);
-    phi__freeze_features(out, run, scratch);
-    phi__freeze_failure(out, run);
-    phi__freeze_reply(out, run);
-    phi__freeze_calls(out, run, scratch);
-}
-
-PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run, run->state) : 0;
-    if (state == 0) {
-        phi__buf_text(out, "null");
-        return;
-    }
-    phi__buf_char(out, '{');
-    phi__records_str(out, "state", phi_str_of(phi__freeze_states[state]));
-    phi__freeze_members(out, run, scratch);
-    phi__buf_char(out, '}');
-}
-
-#endif
-
-/* ---- src/loop/freeze_fields.c ---- */
-
-/* freeze_fields.c - which fields of a run, of its parts and of its tool calls are written as they
-   are. */
-
-#ifndef PHI_NO_SNAPSHOT
-
-static const phi__field phi__freeze_run_fields[] = {
-    PHI__FIELD(phi__run, turn.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__run, said.told_messages, "told_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__freeze_flags_fields[] = {
-    PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, turn.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, no_turns, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, turn.open, "turn_open", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, turn.steered, "steered", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, tools.skipping, "skipping", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__run, tools.doomed, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
-
-static const phi__field phi__freeze_limits_fields[] = {
-    PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__freeze_policy_fields[] = {
-    PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
-               PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, no_reserve, "no_reserve", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi_policy, max_messages, "max_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, keep_last_turns, "keep_last_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, keep_no_turns, "keep_no_turns", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi_policy, summaries, "summaries", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__freeze_failure_fields[] = {
-    PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__freeze_calls_fields[] = {
-    PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__run, tools.told, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
-
-static const phi__field phi__freeze_call_fields[] = {
-    PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
-    PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, asked, "asked", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, quiet, "quiet", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, told, "told", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, started, "started", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, tries, "tries", PHI__FIELD_UINT, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, again, "again", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, ended, "ended", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, after, "after", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, skipped, "skipped", PHI__FIELD_BOOL, PHI__FIELD_SET),
-    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
-
-typedef struct phi__freeze_table {
-    const phi__field *fields;
-    size_t count;
-} phi__freeze_table;
-
-static phi__freeze_table phi__freeze_table_of(phi__freeze_part part) {
-    static const phi__freeze_table tables[] = {
-        {phi__freeze_run_fields, PHI__COUNT(phi__freeze_run_fields)},
-        {phi__freeze_flags_fields, PHI__COUNT(phi__freeze_flags_fields)},
-        {phi__freeze_limits_fields, PHI__COUNT(phi__freeze_limits_fields)},
-        {phi__freeze_policy_fields, PHI__COUNT(phi__freeze_policy_fields)},
-        {phi__freeze_failure_fields, PHI__COUNT(phi__freeze_failure_fields)},
-        {phi__freeze_calls_fields, PHI__COUNT(phi__freeze_calls_fields)},
-        {phi__freeze_call_fields, PHI__COUNT(phi__freeze_call_fields)}};
-    return tables[part];
-}
-
-PHI__FN void phi__freeze_put(phi__buf *out, phi__freeze_part part, const void *from) {
-    phi__freeze_table table = phi__freeze_table_of(part);
-    phi__records_put(out, table.fields, table.count, from);
-}
-
-PHI__FN bool phi__freeze_get(const phi_json *node, phi__freeze_part part, void *to,
-                             phi_arena *arena) {
-    phi__freeze_table table = phi__freeze_table_of(part);
-    return phi__records_get(node, table.fields, table.count, to, arena);
-}
-
-#endif
 
 /* ---- src/loop/hooks.c ---- */
 
@@ -45191,7 +44756,7 @@ PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input 
 
 /* ---- dropping ---- */
 
-static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str text,
+static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str text,
                                     const char *why) {
     phi_event event;
     memset(&event, 0, sizeof event);
@@ -45212,7 +44777,7 @@ PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char 
     phi__input *input;
     while ((input = phi__inputs_pop(inputs)) != NULL) {
         phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
-        phi__input_tell_dropped(agent, input->kind, text, why);
+        phi__input_emit_dropped(agent, input->kind, text, why);
         phi__input_free(agent, input);
     }
 }
@@ -45258,7 +44823,7 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
         text = phi__str(text.at + post->flag, text.len - post->flag);
         if (agent->run == NULL || agent->run->end.over || agent->run->state >= PHI__RUN_CLOSE ||
             at < agent->run->poll.posts_from) {
-            phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
+            phi__input_emit_dropped(agent, kind, text, "The run it was meant for has ended");
             return;
         }
     }
@@ -45266,9 +44831,9 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
     status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source,
                             phi__str(NULL, 0));
     if (status == PHI_FULL)
-        phi__input_tell_dropped(agent, kind, text, "The queue is full");
+        phi__input_emit_dropped(agent, kind, text, "The queue is full");
     else if (status != PHI_OK)
-        phi__input_tell_dropped(agent, kind, text, "Out of memory");
+        phi__input_emit_dropped(agent, kind, text, "Out of memory");
 }
 
 /* ---- polling ---- */
@@ -45376,7 +44941,7 @@ static bool phi__input_log(phi__run *run) {
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
-    return phi__input_entered(run, kind) && phi__run_tell(run, kept, kind, source);
+    return phi__input_entered(run, kind) && phi__run_emit(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
@@ -45635,7 +45200,7 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
    What a provider said of the last answer is exact as long as the list was only added to since. */
 
 PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent) {
-    return agent->sight != NULL ? &agent->sight->counter : NULL;
+    return agent->projected != NULL ? &agent->projected->counter : NULL;
 }
 
 PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {
@@ -45753,11 +45318,11 @@ static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status s
 static void phi__call_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
     phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
-    if (run->attempt.alive) phi__xfer_alive(run->attempt.transfer);
+    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
     run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
 }
 
-static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
+static void phi__call_ready(phi__transfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
    one. */
@@ -45778,7 +45343,7 @@ static bool phi__call_prepare(phi__run *run) {
     run->attempt.reader.ctx = run;
     phi__buf_init(&run->attempt.collected, &agent->memory);
     run->attempt.body = PHI__BODY_UNKNOWN;
-    run->attempt.told = run->attempt.alive = run->attempt.lost = false;
+    run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
     return true;
 }
 
@@ -45838,9 +45403,9 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status = phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                            &agent->desc.deadlines, agent->desc.max_response_bytes, phi__call_ready,
-                            run, &run->attempt.transfer);
+    status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
+                                &agent->desc.deadlines, agent->desc.max_response_bytes,
+                                phi__call_ready, run, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -46023,7 +45588,7 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     /* until then, nobody has seen anything of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__attempt_tell_start(run)) run->attempt.lost = true;
+    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
@@ -46036,7 +45601,7 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
 
 /* The transport's own trouble. */
 static phi__state phi__call_broken(phi__run *run) {
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     phi_failure failure;
     phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
@@ -46102,7 +45667,7 @@ static void phi__call_name_url(phi__run *run, phi_failure *failure) {
 /* All bytes are decoded: what became of it? */
 static phi__state phi__call_over(phi__run *run) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     phi_failure failure;
     if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
         return PHI__RUN_LOST;
@@ -46130,7 +45695,7 @@ static phi__state phi__call_over(phi__run *run) {
 /* ---- the answer's bytes ---- */
 
 static void phi__call_look_at_head(phi__run *run) {
-    const phi__xfer *transfer = run->attempt.transfer;
+    const phi__transfer *transfer = run->attempt.transfer;
     phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
     run->attempt.answer->assembly.sink = phi__call_part;
     run->attempt.answer->assembly.ctx = run;
@@ -46158,7 +45723,7 @@ static void phi__call_collect(phi__run *run, phi_str bytes) {
     size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
                                                        : (size_t)PHI__CALL_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
-    phi__xfer_alive(run->attempt.transfer);
+    phi__transfer_alive(run->attempt.transfer);
     phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
     if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
         phi__call_too_big(run, "The answer", (unsigned long long)most);
@@ -46171,7 +45736,7 @@ static bool phi__call_settled(phi__run *run) {
         return true;
     if (run->attempt.body == PHI__BODY_ERROR && run->attempt.collected.len >= PHI__CALL_ERROR_MOST)
         return true;
-    if (phi__xfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
         phi__call_too_big(run, "The answer", (unsigned long long)run->attempt.transfer->max_bytes);
         return true;
     }
@@ -46182,7 +45747,7 @@ static bool phi__call_settled(phi__run *run) {
 static bool phi__call_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
-        phi_str bytes = phi__xfer_unread(run->attempt.transfer);
+        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
         if (bytes.len == 0 || phi__call_settled(run)) return true;
         if (phi__events_backlog(run->agent)) {
             *wait = true;
@@ -46195,7 +45760,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
         else
             phi__call_collect(run, bytes);
         phi__step_took(rt, bytes.len);
-        phi__xfer_took(run->attempt.transfer, bytes.len);
+        phi__transfer_took(run->attempt.transfer, bytes.len);
         if (!phi__call_slice(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
@@ -46203,11 +45768,11 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
 
 /* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
     transfer->deadlines.idle_ms = PHI__CALL_LINGER_MS;
-    transfer->stage = PHI_XFER_CONNECTED; /* so that being alive arms the timer anew */
-    phi__xfer_alive(transfer);
+    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
+    phi__transfer_alive(transfer);
 }
 
 /* A model of the host's own, in process. */
@@ -46228,7 +45793,7 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 }
 
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     if (run->end.cancelled) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->attempt.answer->assembly);
@@ -46249,6 +45814,52 @@ PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
     if (run->attempt.body == PHI__BODY_STREAM)
         phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
     return phi__call_over(run);
+}
+
+/* ---- src/loop/one_shot.c ---- */
+
+/* one_shot.c - the end of a run over a thread that its agent was lent.
+
+   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
+   it waits for that in a list of its own, so that a step need not look at all agents. */
+
+PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; }
+
+PHI__FN bool phi__one_shot_is(const phi__agent *agent) { return agent->one_shot.is; }
+
+PHI__FN void phi__one_shot_drop(phi__agent *agent) {
+    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->queues.follow_ups,
+                    "The run has ended, and no other will follow");
+}
+
+PHI__FN void phi__one_shot_over(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    /* retired: it goes anyway */
+    if (!agent->one_shot.is || agent->slot == NULL || agent->one_shot.over) return;
+    phi__one_shot_drop(agent);
+    agent->one_shot.over = true;
+    agent->one_shot.next = NULL;
+    agent->one_shot.prev = rt->one_shot_over.last;
+    if (rt->one_shot_over.last != NULL)
+        rt->one_shot_over.last->one_shot.next = agent;
+    else
+        rt->one_shot_over.first = agent;
+    rt->one_shot_over.last = agent;
+}
+
+PHI__FN void phi__one_shot_forget(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (!agent->one_shot.over) return;
+    agent->one_shot.over = false;
+    if (agent->one_shot.prev != NULL)
+        agent->one_shot.prev->one_shot.next = agent->one_shot.next;
+    else
+        rt->one_shot_over.first = agent->one_shot.next;
+    if (agent->one_shot.next != NULL)
+        agent->one_shot.next->one_shot.prev = agent->one_shot.prev;
+    else
+        rt->one_shot_over.last = agent->one_shot.prev;
 }
 
 /* ---- src/loop/pause.c ---- */
@@ -46514,6 +46125,209 @@ PHI__FN bool phi__posts_any(phi_runtime *rt) {
     return phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets) ||
            phi__inbox_peek(&rt->inbox, &post);
 }
+
+/* ---- src/loop/projection.c ---- */
+
+/* projection.c - what of the thread a model call is sent, by the request's policy or the agent's,
+   and warnings before it is too much.
+
+   Made once for a model call, before the hooks see the list, and again after a compaction. It costs
+   what is shown, however long the thread is. */
+
+#include <stdio.h>
+
+enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
+
+#define PHI__PROJECTION_PART 0.85 /* of the limit: where compaction begins with its defaults */
+
+PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
+    const phi__projected *projected = agent->projected;
+    if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
+    return projected != NULL && projected->has_policy ? &projected->policy : NULL;
+}
+
+PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
+    phi__agent *agent = run->agent;
+    if (policy == NULL) return true;
+    if (agent->projected == NULL)
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+    if (agent->projected == NULL) return false;
+    run->policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->policy);
+    if (run->policy != NULL) *run->policy = *policy;
+    return run->policy != NULL;
+}
+
+PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
+    const phi_policy *policy = phi__run_policy(agent);
+    memset(order, 0, sizeof *order);
+    if (policy == NULL) return false;
+    phi__fold_link(&agent->thread->fold);
+    order->fold = &agent->thread->fold;
+    order->count = agent->thread->fold.count;
+    order->policy = policy;
+    order->counter = &agent->projected->counter;
+    order->system_prompt = agent->system_prompt;
+    order->tools_tokens = phi__agent_tool_tokens(agent);
+    return true;
+}
+
+PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count) {
+    *count = run->shown.count;
+    return run->shown.items;
+}
+
+PHI__FN void phi__projection_clear(phi__run *run) {
+    run->shown.items = NULL;
+    run->shown.made = false;
+}
+
+/* ---- warnings ---- */
+
+static uint64_t phi__projection_limit(const phi__agent *agent) {
+    const phi_policy *given = phi__run_policy(agent);
+    phi_policy policy;
+    if (given == NULL) return agent->desc.model.context_window;
+    policy = phi__policy_filled(given);
+    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->desc.model.context_window;
+    return policy.max_input_tokens > policy.reserve_output_tokens
+               ? policy.max_input_tokens - policy.reserve_output_tokens
+               : 0;
+}
+
+static uint64_t phi__projection_tokens(const phi__run *run) {
+    return phi__run_policy(run->agent) != NULL
+               ? run->agent->projected->last.estimated_tokens
+               : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
+}
+
+static uint8_t phi__projection_level(const phi__run *run) {
+    uint64_t limit = phi__projection_limit(run->agent), tokens = phi__projection_tokens(run);
+    if (phi__run_policy(run->agent) != NULL) {
+        const phi_projection_meta *meta = &run->agent->projected->last;
+        if (meta->budget_truncated || meta->overflow || meta->protected_over)
+            return PHI__PROJECTION_AT_LIMIT;
+    }
+    if (tokens > limit) return PHI__PROJECTION_AT_LIMIT;
+    return (double)tokens > (double)limit * PHI__PROJECTION_PART ? PHI__PROJECTION_APPROACHING : 0;
+}
+
+static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str text) {
+    phi__agent *agent = run->agent;
+    phi_context *context =
+        (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
+    phi_event event;
+    if (context == NULL) return false;
+    context->tokens = phi__projection_tokens(run);
+    context->limit = phi__projection_limit(agent);
+    context->messages = context->shown = agent->thread->fold.count;
+    if (phi__run_policy(agent) != NULL) {
+        const phi_projection_meta *meta = &agent->projected->last;
+        context->shown = meta->messages_included;
+        context->need_from = meta->need_from;
+        context->need_to = meta->need_to;
+    }
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.text = text;
+    event.context = context;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+/* One each time a level is reached from below. */
+static bool phi__projection_warn(phi__run *run) {
+    uint8_t was = run->agent->context_level, now = phi__projection_level(run);
+    run->agent->context_level = now;
+    return now <= was ||
+           phi__projection_emit(run, PHI_EV_CONTEXT_WARNING,
+                                now == PHI__PROJECTION_AT_LIMIT ? PHI__LIT("at_limit")
+                                                                : PHI__LIT("approaching_limit"));
+}
+
+/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
+   same. */
+static bool phi__projection_need(phi__run *run) {
+    phi__agent *agent = run->agent;
+    const phi_policy *policy = phi__run_policy(agent);
+    phi__projected *projected = agent->projected;
+    uint64_t was = projected != NULL ? projected->needed : 0;
+    if (policy == NULL) return true;
+    projected->needed = projected->last.need_summary ? projected->last.need_to + 1 : 0;
+    if (projected->needed == 0 || projected->needed == was) return true;
+    if (!phi__projection_emit(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
+    if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
+        (void)agent->rt->summarize_fn(phi__agent_handle(agent), projected->last.need_from,
+                                      projected->last.need_to);
+    return true;
+}
+
+/* ---- the list ---- */
+
+/* With what was rendered of messages that are shown as they stand in the thread. */
+static bool phi__projection_items(phi__run *run, const phi__projection *made) {
+    const phi__fold *fold = &run->agent->thread->fold;
+    phi__item *items = (phi__item *)phi__arena_zero(
+        &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
+    size_t i;
+    if (items == NULL) return false;
+    for (i = 0; i < made->count; i++) {
+        const phi_message *m = made->messages[i];
+        if (made->places[i] != SIZE_MAX) {
+            items[i] = fold->items[made->places[i]];
+            continue;
+        }
+        items[i].message = m;
+        if (m->role == PHI_ROLE_ASSISTANT)
+            items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
+    }
+    run->shown.items = items;
+    run->shown.count = made->count;
+    return true;
+}
+
+static bool phi__projection_make(phi__run *run) {
+    phi__project_order order;
+    phi__projection made;
+    run->shown.items = NULL;
+    if (!phi__run_order_of(run->agent, &order)) {
+        phi__projected *projected = run->agent->projected;
+        if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
+        return true;
+    }
+    order.extensions = true; /* a hook may make messages of them */
+    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__projection_items(run, &made))
+        return false;
+    run->agent->projected->last = made.meta;
+    return true;
+}
+
+/* It is known before it is sent: as if the provider had said so. */
+static phi__state phi__projection_overflow(phi__run *run) {
+    const phi_projection_meta *meta = &run->agent->projected->last;
+    uint64_t around = meta->system_tokens + meta->tools_tokens;
+    char words[160];
+    phi_failure failure;
+    (void)snprintf(words, sizeof words,
+                   "The newest turn is too large for the policy: %llu tokens by estimate, %llu are "
+                   "left for messages",
+                   (unsigned long long)(meta->estimated_tokens - around),
+                   (unsigned long long)meta->budget_tokens);
+    failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
+    phi__attempt_none(run);
+    return phi__attempt_failed(run, &failure, PHI_REFUSED);
+}
+
+PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
+    if (run->shown.made) return true;
+    run->shown.made = true;
+    if (!phi__projection_make(run) || !phi__projection_warn(run) || !phi__projection_need(run)) {
+        *next = PHI__RUN_LOST;
+        return false;
+    }
+    if (run->shown.items == NULL || !run->agent->projected->last.overflow) return true;
+    *next = phi__projection_overflow(run);
+    return false;
+}
+#undef PHI__PROJECTION_PART
 
 /* ---- src/loop/provider.c ---- */
 
@@ -46791,6 +46605,89 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     return PHI_OK;
 }
 
+/* ---- src/loop/repeat_guard.c ---- */
+
+/* guard.c - recognises a call that is made again and again, however its arguments are spelt. */
+
+
+/* Seeds, so that values of different kinds differ: 1 is not "1". */
+enum {
+    PHI__REPEAT_GUARD_RAW = 1,
+    PHI__REPEAT_GUARD_WORD,
+    PHI__REPEAT_GUARD_INTEGER,
+    PHI__REPEAT_GUARD_LARGE,
+    PHI__REPEAT_GUARD_FRACTION,
+    PHI__REPEAT_GUARD_STRING,
+    PHI__REPEAT_GUARD_KEY,
+    PHI__REPEAT_GUARD_ARRAY,
+    PHI__REPEAT_GUARD_OBJECT
+};
+
+static uint64_t phi__repeat_guard_join(uint64_t a, uint64_t b) {
+    return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
+}
+
+/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
+static uint64_t phi__repeat_guard_number(const phi_json *node) {
+    phi__json_number n;
+    int64_t i;
+    uint64_t u;
+    n.kind = phi__json_kind_of(node);
+    n.v = node->v;
+    if (phi__json_number_i64(&n, &i))
+        return phi__repeat_guard_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
+    if (phi__json_number_u64(&n, &u)) return phi__repeat_guard_join(PHI__REPEAT_GUARD_LARGE, u);
+    memcpy(&u, &n.v.d, sizeof u);
+    return phi__repeat_guard_join(PHI__REPEAT_GUARD_FRACTION, u);
+}
+
+/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
+static uint64_t phi__repeat_guard_value(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    uint64_t hash;
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NUMBER: return phi__repeat_guard_number(node);
+    case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__REPEAT_GUARD_STRING);
+    case PHI_JSON_ARRAY:
+        hash = PHI__REPEAT_GUARD_ARRAY;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash = phi__repeat_guard_join(hash, phi__repeat_guard_value(child));
+        return phi__hash_mix(hash);
+    case PHI_JSON_OBJECT:
+        hash = 0;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash += phi__repeat_guard_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
+                                           phi__repeat_guard_value(child));
+        return phi__repeat_guard_join(PHI__REPEAT_GUARD_OBJECT, hash);
+    default: return phi__repeat_guard_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
+    }
+}
+
+PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *root = NULL;
+    uint64_t hash;
+    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
+        hash = phi__repeat_guard_value(root);
+    else
+        hash = phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
+    phi_arena_reset(arena, mark);
+    return phi__repeat_guard_join(phi__hash(name, 0), hash);
+}
+
+PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash) {
+    uint32_t i, seen = 0, known;
+    guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
+    guard->count++;
+    if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW)
+        guard->count = PHI__REPEAT_GUARD_WINDOW; /* never wraps */
+    known =
+        guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
+    for (i = 0; i < known; i++) seen += guard->seen[i] == hash;
+    return seen;
+}
+
 /* ---- src/loop/responses.c ---- */
 
 /* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
@@ -47020,8 +46917,345 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     agent->rt->active--;
     phi__run_unmake(run);
     phi__forget_end(agent);
-    phi__bare_over(agent);
+    phi__one_shot_over(agent);
 }
+
+/* ---- src/loop/run_load.c ---- */
+
+/* run_load.c - a run that was written as JSON, made again over its thread.
+
+   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
+   taken up by the tools of their names when the run is stepped first, so that no function of the
+   host's is called in here. */
+
+
+#ifndef PHI_NO_SNAPSHOT
+
+/* ---- messages and queues ---- */
+
+PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    phi__entry_reader reader;
+    phi_status status = PHI_OK;
+    phi__entry_reader_init(&reader, agent->thread);
+    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
+        phi_message message;
+        phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
+        status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
+        if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
+        if (status == PHI_OK)
+            status = phi__input_add(agent, to, kind, message.content, message.content_count,
+                                    phi__records_get_str(child, "source"), message.details);
+        if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
+    }
+    phi__entry_reader_free(&reader);
+    return status == PHI_FULL ? PHI_PARSE : status;
+}
+
+/* ---- parts of the run ---- */
+
+static size_t phi__run_load_state(const phi_json *node) {
+    phi_str name = phi__records_get_str(node, "state");
+    size_t i;
+    for (i = 1; phi__run_save_state_name(i) != NULL; i++)
+        if (phi__str_is(name, phi__run_save_state_name(i))) return i;
+    return 0;
+}
+
+static phi__state phi__run_load_state_of(size_t i) {
+    static const phi__state states[] = {
+        PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
+        PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
+        PHI__RUN_TRANSFORM,  PHI__RUN_TOOLS,       PHI__RUN_FAILED,      PHI__RUN_TURN_END,
+        PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,        PHI__RUN_FOLLOW,      PHI__RUN_CLOSE};
+    return i < PHI__COUNT(states) ? states[i] : PHI__RUN_OVER;
+}
+
+/* The entry that began the run. */
+static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str loop_id) {
+    size_t i = thread->log.held;
+    while (i > 0) {
+        const phi__entry *entry = thread->log.entries[--i];
+        if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
+            return NULL;
+        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
+            return entry;
+    }
+    return NULL;
+}
+
+static void phi__run_load_limits(phi__run *run, const phi_json *node) {
+    uint64_t now = phi__io_now_us(run->agent->rt->io),
+             elapsed = phi__records_get_u64(node, "elapsed_us");
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
+    run->started_us = elapsed < now ? now - elapsed : 0;
+}
+
+static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
+    phi_policy policy;
+    if (!phi_json_is_object(node)) return PHI_OK;
+    memset(&policy, 0, sizeof policy);
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
+    if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
+    return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+}
+
+/* The run's own tools, as far as the agent has them now: they are in no save file. */
+static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
+    phi__agent *agent = run->agent;
+    const phi_json *node = phi_json_get(root, "tools"), *name;
+    phi_json_iter it = phi_json_each(node);
+    uint32_t waits_ms = phi__records_get_u32(root, "decision_timeout_ms");
+    const phi_tool *tool;
+    phi_tool *tools;
+    phi_status status;
+    size_t n = 0;
+    if (waits_ms != 0) run->waits_ms = waits_ms;
+    if (!phi_json_is_array(node)) return PHI_OK;
+    tools =
+        (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));
+    if (tools == NULL) return PHI_NO_MEMORY;
+    while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
+        if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
+            tools[n++] = *tool;
+    status = phi__run_take_tools(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
+    phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
+    return status;
+}
+
+/* A message of the run, of that role, in the thread's segment. */
+static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_role role,
+                                     phi_message **out) {
+    phi_thread *thread = run->agent->thread;
+    phi__entry_reader reader;
+    phi_message message;
+    phi_status status;
+    phi__entry_reader_init(&reader, thread);
+    status = phi__entry_get_message(&reader, node, &message);
+    if (status == PHI_OK && message.role != role) status = PHI_PARSE;
+    if (status == PHI_OK) {
+        message.loop_id = run->loop_id;
+        *out = phi__thread_keep(thread, &message);
+        if (*out == NULL) status = PHI_NO_MEMORY;
+    }
+    phi__entry_reader_free(&reader);
+    return status;
+}
+
+static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
+    phi_thread *thread = run->agent->thread;
+    size_t n = phi_json_count(list), i = 0;
+    phi_json_iter it = phi_json_each(list);
+    const phi_json *child;
+    phi__entry *entries;
+    if (!phi_json_is_array(list) || n == 0) return PHI_OK;
+    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
+    if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
+    while ((child = phi_json_next(&it)) != NULL) {
+        phi_message *message;
+        phi_status status = phi__run_load_keep(run, child, PHI_ROLE_USER, &message);
+        if (status != PHI_OK) return status;
+        entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i].at_ms = message->timestamp_ms;
+        entries[i++].message = message;
+    }
+    run->said.prompts = entries;
+    run->said.prompt_count = n;
+    return PHI_OK;
+}
+
+static phi_status phi__run_load_doom(phi__run *run, const phi_json *node) {
+    phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
+    const phi_json *child;
+    size_t i = 0;
+    if (phi_json_get(node, "doom") == NULL) return PHI_OK;
+    run->tools.repeat_guard =
+        (phi__repeat_guard *)phi__alloc(&run->agent->memory, sizeof *run->tools.repeat_guard);
+    if (run->tools.repeat_guard == NULL) return PHI_NO_MEMORY;
+    run->tools.repeat_guard->count = phi__records_get_u32(node, "doom_count");
+    while (i < PHI__REPEAT_GUARD_WINDOW && (child = phi_json_next(&it)) != NULL)
+        run->tools.repeat_guard->seen[i++] = phi_json_uint(child, 0);
+    return PHI_OK;
+}
+
+static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_failure *failure;
+    uint32_t kind = phi__records_get_u32(node, "kind");
+    if (!phi_json_is_object(node)) return PHI_OK;
+    if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
+    failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    run->failure = failure;
+    if (!phi__run_save_get(node, PHI__RUN_SAVE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
+    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
+    return PHI_OK;
+}
+
+static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
+    const phi_json *reply = phi_json_get(node, "reply");
+    const phi__entry *entry;
+    if (reply == NULL) return PHI_OK;
+    entry = phi__thread_at(run->agent->thread, phi_json_uint(reply, UINT64_MAX));
+    if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
+        entry->message->role != PHI_ROLE_ASSISTANT)
+        return PHI_PARSE;
+    run->reply = entry->message;
+    return PHI_OK;
+}
+
+/* ---- tool calls ---- */
+
+static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) {
+    phi_arena *arena = phi__thread_room(call->run->agent->thread);
+    phi_status status = PHI_OK;
+    if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
+    if (!phi__run_save_get(node, PHI__RUN_SAVE_CALL, call, arena)) return PHI_NO_MEMORY;
+    if (phi_json_get(node, "result") != NULL)
+        status = phi__run_load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
+                                    &call->result);
+    if (status != PHI_OK || call->result != NULL || !call->begun) return status;
+    if (!phi__call_open(call)) return PHI_NO_MEMORY;
+    call->run->tools.running++;
+    call->resumes = call->started;
+    return PHI_OK;
+}
+
+/* What a call has come to between two steps. */
+static bool phi__run_load_call_fits(const phi__toolcall *call) {
+    if (!call->begun)
+        return !call->asked && !call->quiet && !call->emitted && !call->started && !call->ended &&
+               !call->after && !call->skipped && !call->again && call->result == NULL;
+    if (call->result != NULL) return call->emitted || !call->started;
+    return !call->quiet && !call->ended && !call->after && !call->skipped &&
+           call->emitted == call->started && (call->started || !call->again);
+}
+
+/* The results that the log has behind the answer are those of its first calls, in their order, and
+   no more than the run says. */
+static bool phi__run_load_results_fit(const phi__run *run, uint64_t reply) {
+    const phi_thread *thread = run->agent->thread;
+    const phi__entry *entry;
+    size_t emitted = 0;
+    while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
+        if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
+            continue;
+        if (emitted == run->tools.emitted ||
+            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[emitted].block->id))
+            return false;
+        emitted++;
+    }
+    return emitted == run->tools.emitted;
+}
+
+static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
+    const phi_json *list = phi_json_get(node, "calls");
+    phi_json_iter it = phi_json_each(list);
+    size_t i, count = phi__records_get_size(node, "call_count");
+    phi_status status = PHI_OK;
+    if (list == NULL) { /* of a turn that is over */
+        run->tools.count = count;
+        return PHI_OK;
+    }
+    if (run->reply == NULL) return PHI_PARSE;
+    if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
+    if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
+    if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
+        !phi__run_load_results_fit(run, phi__records_get_u64(node, "reply")))
+        return PHI_PARSE;
+    for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
+        const phi_json *each = phi_json_next(&it);
+        phi__toolcall *call = &run->tools.calls[i];
+        if (i < run->tools.emitted) continue;
+        status = phi__run_load_call(call, each);
+        if (status == PHI_OK &&
+            (call->begun != (i < run->tools.next) || !phi__run_load_call_fits(call)))
+            status = PHI_PARSE;
+    }
+    return status;
+}
+
+/* ---- the run ---- */
+
+static phi_status phi__run_load_features(phi__run *run, const phi_json *node) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RUN_LOAD;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.json = node;
+    (void)phi__feature_take(&moment);
+    return moment.status;
+}
+
+static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_RUN, run, NULL);
+    run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
+    run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
+    run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
+    run->spent.cost = phi__records_get_double(node, "cost");
+    if (run->said.first_message > agent->thread->messages.count ||
+        run->said.emitted_messages > agent->thread->messages.count ||
+        (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
+        (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
+        return PHI_PARSE;
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
+    phi__run_load_limits(run, node);
+    status = phi__run_load_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__run_load_offered(run, node);
+    if (status == PHI_OK)
+        status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
+    if (status == PHI_OK) status = phi__run_load_prompts(run, phi_json_get(node, "prompts"));
+    if (status == PHI_OK) status = phi__run_load_doom(run, node);
+    if (status == PHI_OK) status = phi__run_load_features(run, node);
+    if (status == PHI_OK) status = phi__run_load_failure(run, phi_json_get(node, "failure"));
+    if (status == PHI_OK) status = phi__run_load_reply(run, node);
+    return status == PHI_OK ? phi__run_load_calls(run, node) : status;
+}
+
+/* What a state stands on is there. */
+static bool phi__run_load_fits(const phi__run *run) {
+    if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
+        run->tools.emitted < run->tools.count)
+        return false; /* nobody would finish them */
+    switch (run->state) {
+    case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
+    case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
+    case PHI__RUN_TOOLS: return run->turn.open && run->tools.calls != NULL;
+    case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
+    case PHI__RUN_NEXT:
+    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->end.cancelled;
+    default: return true;
+    }
+}
+
+PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
+    const phi__entry *start =
+        phi__run_load_start(agent->thread, phi__records_get_str(node, "loop_id"));
+    size_t state = phi__run_load_state(node);
+    phi_status status = PHI_PARSE;
+    phi__run *run;
+    if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
+    run = phi__run_make_for(agent, start);
+    if (run == NULL) return PHI_NO_MEMORY;
+    run->state = phi__run_load_state_of(state);
+    status = phi__run_load_members(run, node);
+    if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
+    if (status != PHI_OK) {
+        phi__run_drop_tools(run);
+        phi__run_unmake(run);
+        return status;
+    }
+    phi__run_take(run);
+    if (interrupt) phi__run_cancel(run);
+    return PHI_OK;
+}
+
+#endif
 
 /* ---- src/loop/run_log.c ---- */
 
@@ -47048,7 +47282,7 @@ PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
     return phi__thread_append(run->agent->thread, entry, 1);
 }
 
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+PHI__FN bool phi__run_emit(phi__run *run, const phi_message *message, phi_input input,
                            phi_str source) {
     phi_event event;
     memset(&event, 0, sizeof event);
@@ -47065,8 +47299,341 @@ PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
     return phi__run_note(run, &entry) &&
-           phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
+           phi__run_emit(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
+
+/* ---- src/loop/run_save.c ---- */
+
+/* run_save.c - a run, its tool calls and queues written as JSON.
+
+   What can be made again is not written: a request, a stream under way, a question to a hook. The
+   states between a turn's beginning and its answer are all written as the first of them. */
+
+
+#ifndef PHI_NO_SNAPSHOT
+
+static const char *const phi__run_save_states[] = {
+    "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
+    "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
+
+PHI__FN const char *phi__run_save_state_name(size_t i) {
+    return i < PHI__COUNT(phi__run_save_states) ? phi__run_save_states[i] : NULL;
+}
+
+/* The place in the list of a state's name; 0: the run is over. What a feature holds
+   is written as the state that the feature names. */
+static size_t phi__run_save_state(const phi__run *run, phi__state state) {
+    switch (state) {
+    case PHI__RUN_BEFORE_LOOP: return 1;
+    case PHI__RUN_OPEN: return 2;
+    case PHI__RUN_FILTER: return 3;
+    case PHI__RUN_POLL: return 4;
+    case PHI__RUN_TOP: return 5;
+    case PHI__RUN_BEFORE_TURN: return 6;
+    case PHI__RUN_TURN: return 7;
+    case PHI__RUN_TRANSFORM:
+    case PHI__RUN_CONVERT:
+    case PHI__RUN_REQUEST:
+    case PHI__RUN_CREDENTIAL:
+    case PHI__RUN_SIGN:
+    case PHI__RUN_SEND:
+    case PHI__RUN_STREAM:
+    case PHI__RUN_BACKOFF: return 8;
+    case PHI__RUN_TOOLS: return 9;
+    case PHI__RUN_FAILED: return 10;
+    case PHI__RUN_TURN_END: return 11;
+    case PHI__RUN_AFTER_TURN: return 12;
+    case PHI__RUN_NEXT: return 13;
+    case PHI__RUN_FOLLOW: return 14;
+    case PHI__RUN_CLOSE: return 15;
+    case PHI__RUN_HELD: return phi__run_save_state(run, phi__feature_held_as(run));
+    case PHI__RUN_ON:
+    case PHI__RUN_AFTER_LOOP:
+    case PHI__RUN_OVER:
+    case PHI__RUN_LOST:
+    case PHI__RUN_ENDED:
+    case PHI__RUN_GIVE_UP:
+    case PHI__RUN_ANSWERED: break;
+    }
+    return 0;
+}
+
+/* ---- members ---- */
+
+/* As an entry of the log has it. */
+static void phi__run_save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__entry_put_message(out, message, scratch);
+    phi__buf_char(out, '}');
+}
+
+PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
+    const phi__input *input;
+    phi__buf_char(out, '[');
+    for (input = inputs->head; input != NULL; input = input->next) {
+        phi__json_put_comma(out);
+        phi__buf_char(out, '{');
+        phi__records_u64(out, "kind", (uint64_t)input->kind);
+        phi__records_str(out, "source", input->source);
+        if (input->filtered) phi__records_bool(out, "filtered", true);
+        phi__json_put_key(out, PHI__LIT("input"));
+        phi__run_save_message(out, &input->message, scratch);
+        phi__buf_char(out, '}');
+    }
+    phi__buf_char(out, ']');
+}
+
+/* ---- tool calls ---- */
+
+/* One whose result is in the log is its id alone. */
+static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool logged,
+                               phi_arena *scratch) {
+    phi__json_put_comma(out);
+    phi__buf_char(out, '{');
+    phi__records_str(out, "id", call->block->id);
+    if (logged) {
+        phi__buf_char(out, '}');
+        return;
+    }
+    phi__records_str(out, "name", call->block->name);
+    phi__run_save_put(out, PHI__RUN_SAVE_CALL, call);
+    if (call->result != NULL) {
+        phi__json_put_key(out, PHI__LIT("result"));
+        phi__run_save_message(out, call->result, scratch);
+    }
+    phi__buf_char(out, '}');
+}
+
+static void phi__run_save_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    size_t i;
+    phi__records_u64(out, "call_count", run->tools.count);
+    if (run->tools.calls == NULL) return;
+    phi__run_save_put(out, PHI__RUN_SAVE_CALLS, run);
+    phi__records_raw(out, "calls", "[");
+    for (i = 0; i < run->tools.count; i++)
+        phi__run_save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
+    phi__buf_char(out, ']');
+}
+
+/* ---- the run ---- */
+
+static void phi__run_save_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    size_t i;
+    if (run->said.prompts == NULL) return;
+    phi__records_raw(out, "prompts", "[");
+    for (i = 0; i < run->said.prompt_count; i++)
+        phi__run_save_message(out, run->said.prompts[i].message, scratch);
+    phi__buf_char(out, ']');
+}
+
+static void phi__run_save_doom(phi__buf *out, const phi__run *run) {
+    uint32_t i;
+    if (run->tools.repeat_guard == NULL) return;
+    phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
+    phi__records_raw(out, "doom", "[");
+    for (i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
+        phi__json_put_comma(out);
+        phi__json_put_u64(out, run->tools.repeat_guard->seen[i]);
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__run_save_limits(phi__buf *out, const phi__run *run) {
+    phi__run_save_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
+    phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
+}
+
+/* The request's own; where it has none, the agent's holds after loading. */
+static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    size_t i;
+    if (run->waits_ms != agent->desc.decision_timeout_ms)
+        phi__records_u64(out, "decision_timeout_ms", run->waits_ms);
+    if (run->toolset == NULL) return;
+    phi__records_raw(out, "tools", "[");
+    for (i = 0; i < run->toolset->count; i++) {
+        phi__json_put_comma(out);
+        phi__json_put_str(out, phi_str_of(run->toolset->tools[i].name));
+    }
+    phi__buf_char(out, ']');
+}
+
+static void phi__run_save_policy(phi__buf *out, const phi_policy *policy) {
+    if (policy == NULL) return;
+    phi__records_raw(out, "policy", "{");
+    phi__run_save_put(out, PHI__RUN_SAVE_POLICY, policy);
+    phi__buf_char(out, '}');
+}
+
+static void phi__run_save_failure(phi__buf *out, const phi__run *run) {
+    phi_failure failure;
+    if (run->failure == NULL) return;
+    failure = *run->failure;
+    if (failure.http_status < 0) failure.http_status = 0;
+    phi__records_raw(out, "failure", "{");
+    phi__run_save_put(out, PHI__RUN_SAVE_FAILURE, &failure);
+    phi__buf_char(out, '}');
+}
+
+/* The answer's entry: the last assistant message of the log. */
+static void phi__run_save_reply(phi__buf *out, const phi__run *run) {
+    const phi__entry *entry = phi__run_reply_entry(run);
+    if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
+}
+
+static void phi__run_save_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RUN_SAVE;
+    moment.agent = run->agent;
+    moment.run = (phi__run *)(uintptr_t)run; /* nothing of it is changed */
+    moment.out = out;
+    moment.scratch = scratch;
+    (void)phi__feature_take(&moment);
+}
+
+static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+    phi__records_str(out, "loop_id", run->loop_id);
+    phi__run_save_put(out, PHI__RUN_SAVE_RUN, run);
+    phi__records_i64(out, "status", (int64_t)run->status);
+    phi__run_save_put(out, PHI__RUN_SAVE_FLAGS, run);
+    phi__run_save_limits(out, run);
+    phi__run_save_policy(out, run->policy);
+    phi__run_save_offered(out, run);
+    phi__message_put_usage(out, &phi__charge_of(run)->usage);
+    phi__records_double(out, "cost", phi__charge_of(run)->cost);
+    phi__records_raw(out, "turn", "{");
+    phi__message_put_usage(out, &phi__charge_of(run)->turn);
+    phi__buf_char(out, '}');
+    phi__json_put_key(out, PHI__LIT("pending"));
+    phi__run_save_inputs(out, &run->poll.pending, scratch);
+    phi__run_save_prompts(out, run, scratch);
+    phi__run_save_doom(out, run);
+    phi__run_save_features(out, run, scratch);
+    phi__run_save_failure(out, run);
+    phi__run_save_reply(out, run);
+    phi__run_save_calls(out, run, scratch);
+}
+
+PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    const phi__run *run = agent->run;
+    size_t state = run != NULL && !run->end.over ? phi__run_save_state(run, run->state) : 0;
+    if (state == 0) {
+        phi__buf_text(out, "null");
+        return;
+    }
+    phi__buf_char(out, '{');
+    phi__records_str(out, "state", phi_str_of(phi__run_save_states[state]));
+    phi__run_save_members(out, run, scratch);
+    phi__buf_char(out, '}');
+}
+
+#endif
+
+/* ---- src/loop/run_save_fields.c ---- */
+
+/* run_save_fields.c - which fields of a run, of its parts and of its tool calls are written as they
+   are. */
+
+#ifndef PHI_NO_SNAPSHOT
+
+static const phi__field phi__run_save_run_fields[] = {
+    PHI__FIELD(phi__run, turn.trigger, "trigger", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, turn.index, "turn_index", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, said.first_message, "first_message", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, said.emitted_messages, "told_messages", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__run_save_flags_fields[] = {
+    PHI__FIELD(phi__run, end.cancelled, "cancelled", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, end.stopping, "stopping", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.opened, "opened", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.silent, "silent", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, no_turns, "compact_only", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.open, "turn_open", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, turn.steered, "steered", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.skipping, "skipping", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.answered, "answered", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__run, tools.repeated, "doomed", PHI__FIELD_BOOL, PHI__FIELD_SET)};
+
+static const phi__field phi__run_save_limits_fields[] = {
+    PHI__FIELD(phi_limits, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_tokens, "max_tokens", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_duration_ms, "max_duration_ms", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_limits, max_cost, "max_cost", PHI__FIELD_DOUBLE, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__run_save_policy_fields[] = {
+    PHI__FIELD(phi_policy, max_input_tokens, "max_input_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, reserve_output_tokens, "reserve_output_tokens", PHI__FIELD_UINT,
+               PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, no_reserve, "no_reserve", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_policy, max_messages, "max_messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, max_turns, "max_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, keep_last_turns, "keep_last_turns", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, keep_no_turns, "keep_no_turns", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_policy, summaries, "summaries", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, summary_role, "summary_role", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_policy, include, "include", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__run_save_failure_fields[] = {
+    PHI__FIELD(phi_failure, kind, "kind", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, http_status, "http_status", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, retryable, "retryable", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, message, "words", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__run_save_calls_fields[] = {
+    PHI__FIELD(phi__run, tools.next, "next_call", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, tools.emitted, "told_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__run, tools.polled, "polled_calls", PHI__FIELD_UINT, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__run_save_call_fields[] = {
+    PHI__FIELD(phi__toolcall, arguments, "arguments", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__toolcall, repeats, "repeats", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__toolcall, begun, "begun", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, asked, "asked", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, quiet, "quiet", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, emitted, "told", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, started, "started", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, tries, "tries", PHI__FIELD_UINT, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, again, "again", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, ended, "ended", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, after, "after", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, skipped, "skipped", PHI__FIELD_BOOL, PHI__FIELD_SET),
+    PHI__FIELD(phi__toolcall, child_loop_id, "child_loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+typedef struct phi__run_save_table {
+    const phi__field *fields;
+    size_t count;
+} phi__run_save_table;
+
+static phi__run_save_table phi__run_save_table_of(phi__run_save_part part) {
+    static const phi__run_save_table tables[] = {
+        {phi__run_save_run_fields, PHI__COUNT(phi__run_save_run_fields)},
+        {phi__run_save_flags_fields, PHI__COUNT(phi__run_save_flags_fields)},
+        {phi__run_save_limits_fields, PHI__COUNT(phi__run_save_limits_fields)},
+        {phi__run_save_policy_fields, PHI__COUNT(phi__run_save_policy_fields)},
+        {phi__run_save_failure_fields, PHI__COUNT(phi__run_save_failure_fields)},
+        {phi__run_save_calls_fields, PHI__COUNT(phi__run_save_calls_fields)},
+        {phi__run_save_call_fields, PHI__COUNT(phi__run_save_call_fields)}};
+    return tables[part];
+}
+
+PHI__FN void phi__run_save_put(phi__buf *out, phi__run_save_part part, const void *from) {
+    phi__run_save_table table = phi__run_save_table_of(part);
+    phi__records_put(out, table.fields, table.count, from);
+}
+
+PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, void *to,
+                               phi_arena *arena) {
+    phi__run_save_table table = phi__run_save_table_of(part);
+    return phi__records_get(node, table.fields, table.count, to, arena);
+}
+
+#endif
 
 /* ---- src/loop/run_tools.c ---- */
 
@@ -47107,13 +47674,13 @@ static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
-    if (run->tools.told == run->tools.next || run->tools.skipping) return true;
+    if (run->tools.emitted == run->tools.next || run->tools.skipping) return true;
     if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
     if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!phi__agent_has_tools(agent)->has_lone) return true;
-    for (i = run->tools.told; i < run->tools.next; i++) {
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
         const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
@@ -47148,17 +47715,19 @@ static bool phi__tools_warn(phi__toolcall *call) {
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
-    uint32_t warn = agent->desc.doom_warn_after, stop = agent->desc.doom_stop_after;
+    uint32_t warn = agent->desc.repeat_warn_after, stop = agent->desc.repeat_stop_after;
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
     if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
-    if (run->tools.doom == NULL)
-        run->tools.doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->tools.doom);
-    if (run->tools.doom == NULL) return false;
-    call->repeats = phi__doom_note(
-        run->tools.doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+    if (run->tools.repeat_guard == NULL)
+        run->tools.repeat_guard =
+            (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
+    if (run->tools.repeat_guard == NULL) return false;
+    call->repeats = phi__repeat_guard_note(
+        run->tools.repeat_guard,
+        phi__repeat_guard_hash(&run->arena, call->block->name, call->block->arguments));
     if (call->repeats >= stop) {
-        run->tools.doomed = true;
+        run->tools.repeated = true;
         (void)snprintf(words, sizeof words, "Not run: ");
         phi__call_repeat_words(call, words + strlen(words));
         phi__call_fail(call, words);
@@ -47206,7 +47775,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     phi_event event;
     bool lost = false;
-    if (call->told || call->quiet) return true;
+    if (call->emitted || call->quiet) return true;
     if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
         if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
@@ -47219,7 +47788,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (call->quiet) return true;
     event = phi__tools_event(call, PHI_EV_TOOL_START);
     if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    call->told = true;
+    call->emitted = true;
     if (phi__call_open_still(call)) phi__call_start(call);
     return true;
 }
@@ -47248,7 +47817,7 @@ static bool phi__tools_result(phi__toolcall *call) {
     return call->slot != NULL || call->result != NULL;
 }
 
-static bool phi__tools_tell_end(phi__toolcall *call) {
+static bool phi__tools_emit_end(phi__toolcall *call) {
     phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
     call->ended = true;
     event.message = call->result;
@@ -47279,14 +47848,14 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_result(call)) return false;
     if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
         return false;
-    if (call->result == NULL || (!call->told && !call->quiet)) return true;
-    if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
+    if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
+    if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
     return call->after || phi__tools_after(call);
 }
 
 static bool phi__tools_ready(const phi__run *run) {
-    const phi__toolcall *front = &run->tools.calls[run->tools.told];
-    return run->tools.told < run->tools.next && front->after && front->result != NULL;
+    const phi__toolcall *front = &run->tools.calls[run->tools.emitted];
+    return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
@@ -47322,9 +47891,9 @@ static const phi_message *phi__tools_entering(phi__run *run, const phi_message *
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
-        phi__toolcall *call = &run->tools.calls[run->tools.told];
+        phi__toolcall *call = &run->tools.calls[run->tools.emitted];
         const phi_message *result = call->result;
-        run->tools.told++;
+        run->tools.emitted++;
         phi__call_dispose(call);
         result = phi__tools_entering(run, result);
         if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
@@ -47337,10 +47906,10 @@ static bool phi__tools_log(phi__run *run) {
 /* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
-    for (i = run->tools.told; i < run->tools.next; i++) {
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
         if (!phi__tools_over(&run->tools.calls[i])) return false;
-        if (i == run->tools.told && !phi__tools_log(run)) return false;
+        if (i == run->tools.emitted && !phi__tools_log(run)) return false;
         *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
         if (*more) return true;
     }
@@ -47350,8 +47919,8 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     size_t i;
-    for (i = run->tools.told; i < run->tools.next; i++) {
-        if (!run->tools.calls[i].told) continue; /* its turn comes */
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
+        if (!run->tools.calls[i].emitted) continue; /* its turn comes */
         phi__call_cancel(&run->tools.calls[i], "Cancelled");
         if (run->agent->slot == NULL) return;
     }
@@ -47363,12 +47932,12 @@ static void phi__tools_cancel(phi__run *run) {
    at once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
-    size_t told = run->tools.told;
-    if (told != run->tools.next || told == run->tools.polled || run->tools.skipping ||
+    size_t emitted = run->tools.emitted;
+    if (emitted != run->tools.next || emitted == run->tools.polled || run->tools.skipping ||
         run->end.cancelled)
         return false;
-    if (told == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
-    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && told % agent->desc.tool_batch == 0;
+    if (emitted == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && emitted % agent->desc.tool_batch == 0;
 }
 
 static phi__hooked phi__tools_steering(phi__run *run) {
@@ -47376,7 +47945,7 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
-    run->tools.polled = run->tools.told;
+    run->tools.polled = run->tools.emitted;
     run->tools.skipping = phi__input_first(run) != NULL;
     return hooked;
 }
@@ -47409,12 +47978,12 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
-        if (run->tools.told == run->tools.count) return PHI__RUN_TURN_END;
+        if (run->tools.emitted == run->tools.count) return PHI__RUN_TURN_END;
         good = phi__tools_fill(run, &more);
     }
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!good) return PHI__RUN_LOST;
-    *wait = !more && !phi__tools_checkpoint(run) && run->tools.told < run->tools.count;
+    *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
     return PHI__RUN_TOOLS;
 }
 
@@ -47726,209 +48295,6 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 }
 #undef PHI__SESSION_RUNS_MOST
 
-/* ---- src/loop/shown.c ---- */
-
-/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and
-   warnings before it is too much.
-
-   Made once for a model call, before the hooks see the list, and again after a compaction. It costs
-   what is shown, however long the thread is. */
-
-#include <stdio.h>
-
-enum { PHI__SHOWN_APPROACHING = 1, PHI__SHOWN_AT_LIMIT };
-
-#define PHI__SHOWN_PART 0.85 /* of the limit: where compaction begins with its defaults */
-
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
-    const phi__sight *sight = agent->sight;
-    if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
-    return sight != NULL && sight->has_policy ? &sight->policy : NULL;
-}
-
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
-    phi__agent *agent = run->agent;
-    if (policy == NULL) return true;
-    if (agent->sight == NULL)
-        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
-    if (agent->sight == NULL) return false;
-    run->policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->policy);
-    if (run->policy != NULL) *run->policy = *policy;
-    return run->policy != NULL;
-}
-
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
-    const phi_policy *policy = phi__run_policy(agent);
-    memset(order, 0, sizeof *order);
-    if (policy == NULL) return false;
-    phi__fold_link(&agent->thread->fold);
-    order->fold = &agent->thread->fold;
-    order->count = agent->thread->fold.count;
-    order->policy = policy;
-    order->counter = &agent->sight->counter;
-    order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__agent_tool_tokens(agent);
-    return true;
-}
-
-PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count) {
-    *count = run->shown.count;
-    return run->shown.items;
-}
-
-PHI__FN void phi__shown_clear(phi__run *run) {
-    run->shown.items = NULL;
-    run->shown.made = false;
-}
-
-/* ---- warnings ---- */
-
-static uint64_t phi__shown_limit(const phi__agent *agent) {
-    const phi_policy *given = phi__run_policy(agent);
-    phi_policy policy;
-    if (given == NULL) return agent->desc.model.context_window;
-    policy = phi__policy_filled(given);
-    if (policy.max_input_tokens == PHI_POLICY_UNLIMITED) return agent->desc.model.context_window;
-    return policy.max_input_tokens > policy.reserve_output_tokens
-               ? policy.max_input_tokens - policy.reserve_output_tokens
-               : 0;
-}
-
-static uint64_t phi__shown_tokens(const phi__run *run) {
-    return phi__run_policy(run->agent) != NULL
-               ? run->agent->sight->last.estimated_tokens
-               : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
-}
-
-static uint8_t phi__shown_level(const phi__run *run) {
-    uint64_t limit = phi__shown_limit(run->agent), tokens = phi__shown_tokens(run);
-    if (phi__run_policy(run->agent) != NULL) {
-        const phi_projection_meta *meta = &run->agent->sight->last;
-        if (meta->budget_truncated || meta->overflow || meta->protected_over)
-            return PHI__SHOWN_AT_LIMIT;
-    }
-    if (tokens > limit) return PHI__SHOWN_AT_LIMIT;
-    return (double)tokens > (double)limit * PHI__SHOWN_PART ? PHI__SHOWN_APPROACHING : 0;
-}
-
-static bool phi__shown_tell(phi__run *run, phi_event_kind kind, phi_str text) {
-    phi__agent *agent = run->agent;
-    phi_context *context =
-        (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
-    phi_event event;
-    if (context == NULL) return false;
-    context->tokens = phi__shown_tokens(run);
-    context->limit = phi__shown_limit(agent);
-    context->messages = context->shown = agent->thread->fold.count;
-    if (phi__run_policy(agent) != NULL) {
-        const phi_projection_meta *meta = &agent->sight->last;
-        context->shown = meta->messages_included;
-        context->need_from = meta->need_from;
-        context->need_to = meta->need_to;
-    }
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.text = text;
-    event.context = context;
-    return phi__emit(agent, &event, NULL, 0);
-}
-
-/* One each time a level is reached from below. */
-static bool phi__shown_warn(phi__run *run) {
-    uint8_t was = run->agent->context_level, now = phi__shown_level(run);
-    run->agent->context_level = now;
-    return now <= was ||
-           phi__shown_tell(run, PHI_EV_CONTEXT_WARNING,
-                           now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit")
-                                                      : PHI__LIT("approaching_limit"));
-}
-
-/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
-   same. */
-static bool phi__shown_need(phi__run *run) {
-    phi__agent *agent = run->agent;
-    const phi_policy *policy = phi__run_policy(agent);
-    phi__sight *sight = agent->sight;
-    uint64_t was = sight != NULL ? sight->needed : 0;
-    if (policy == NULL) return true;
-    sight->needed = sight->last.need_summary ? sight->last.need_to + 1 : 0;
-    if (sight->needed == 0 || sight->needed == was) return true;
-    if (!phi__shown_tell(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
-    if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
-        (void)agent->rt->summarize_fn(phi__agent_handle(agent), sight->last.need_from,
-                                      sight->last.need_to);
-    return true;
-}
-
-/* ---- the list ---- */
-
-/* With what was rendered of messages that are shown as they stand in the thread. */
-static bool phi__shown_items(phi__run *run, const phi__projection *made) {
-    const phi__fold *fold = &run->agent->thread->fold;
-    phi__item *items = (phi__item *)phi__arena_zero(
-        &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
-    size_t i;
-    if (items == NULL) return false;
-    for (i = 0; i < made->count; i++) {
-        const phi_message *m = made->messages[i];
-        if (made->places[i] != SIZE_MAX) {
-            items[i] = fold->items[made->places[i]];
-            continue;
-        }
-        items[i].message = m;
-        if (m->role == PHI_ROLE_ASSISTANT)
-            items[i].origin = phi__origin_of(m->model, m->provider, m->protocol);
-    }
-    run->shown.items = items;
-    run->shown.count = made->count;
-    return true;
-}
-
-static bool phi__shown_make(phi__run *run) {
-    phi__project_order order;
-    phi__projection made;
-    run->shown.items = NULL;
-    if (!phi__run_order_of(run->agent, &order)) {
-        phi__sight *sight = run->agent->sight;
-        if (sight != NULL) memset(&sight->last, 0, sizeof sight->last);
-        return true;
-    }
-    order.extensions = true; /* a hook may make messages of them */
-    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__shown_items(run, &made))
-        return false;
-    run->agent->sight->last = made.meta;
-    return true;
-}
-
-/* It is known before it is sent: as if the provider had said so. */
-static phi__state phi__shown_overflow(phi__run *run) {
-    const phi_projection_meta *meta = &run->agent->sight->last;
-    uint64_t around = meta->system_tokens + meta->tools_tokens;
-    char words[160];
-    phi_failure failure;
-    (void)snprintf(words, sizeof words,
-                   "The newest turn is too large for the policy: %llu tokens by estimate, %llu are "
-                   "left for messages",
-                   (unsigned long long)(meta->estimated_tokens - around),
-                   (unsigned long long)meta->budget_tokens);
-    failure = phi__failure_of(PHI_FAILURE_OVERFLOW, false, words);
-    phi__attempt_none(run);
-    return phi__attempt_failed(run, &failure, PHI_REFUSED);
-}
-
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
-    if (run->shown.made) return true;
-    run->shown.made = true;
-    if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
-        *next = PHI__RUN_LOST;
-        return false;
-    }
-    if (run->shown.items == NULL || !run->agent->sight->last.overflow) return true;
-    *next = phi__shown_overflow(run);
-    return false;
-}
-#undef PHI__SHOWN_PART
-
 /* ---- src/loop/states.c ---- */
 
 /* states.c - all states of a run, and what each comes to.
@@ -48042,7 +48408,7 @@ static phi__agent *phi__stored_agent(const phi_thread *thread) {
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
 }
 
-static void phi__stored_tell(phi_thread *thread, const char *why) {
+static void phi__stored_emit(phi_thread *thread, const char *why) {
     phi__agent *agent = phi__stored_agent(thread);
     char words[PHI__STORED_WORDS + 200];
     phi_event event;
@@ -48060,7 +48426,7 @@ static bool phi__stored_write(phi_thread *thread, bool all) {
     phi_status status = all ? phi__journal_sync(thread, why, sizeof why)
                             : phi__journal_batch(thread, why, sizeof why);
     if (status != PHI_OK)
-        phi__stored_tell(thread, why);
+        phi__stored_emit(thread, why);
     else
         thread->journal->failing = false;
     return status == PHI_OK;
@@ -48151,363 +48517,28 @@ static bool phi__stored_pin(const phi_thread *thread) {
     return phi__context_pin(run);
 }
 
-static void phi__stored_shed(phi_thread *thread) {
-    if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
-        phi__thread_shed_end(thread);
+static void phi__stored_evict_thread(phi_thread *thread) {
+    if (phi__stored_unseen(thread) && phi__thread_evict_begin(thread) && phi__stored_pin(thread))
+        phi__thread_evict_end(thread);
 }
 
-PHI__FN void phi__stored_leave_now(phi__agent *agent) {
+PHI__FN void phi__stored_evict_now(phi__agent *agent) {
     phi_thread *thread = agent->thread;
     if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
         phi__stored_write(thread, true))
-        phi__stored_shed(thread);
+        phi__stored_evict_thread(thread);
 }
 
-PHI__FN void phi__stored_leave(phi_runtime *rt) {
+PHI__FN void phi__stored_evict(phi_runtime *rt) {
     const phi__dirty *last = rt->grown.tail[PHI__DIRTY_LEAVES];
     phi__journal *journal = NULL;
     while ((journal == NULL || &journal->dirty != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
         phi_thread *thread = journal->thread;
-        phi__stored_shed(thread);
+        phi__stored_evict_thread(thread);
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }
-
-/* ---- src/loop/thaw.c ---- */
-
-/* thaw.c - a run that was written as JSON, made again over its thread.
-
-   Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
-   taken up by the tools of their names when the run is stepped first, so that no function of the
-   host's is called in here. */
-
-
-#ifndef PHI_NO_SNAPSHOT
-
-/* ---- messages and queues ---- */
-
-PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
-    phi_json_iter it = phi_json_each(node);
-    const phi_json *child;
-    phi__entry_reader reader;
-    phi_status status = PHI_OK;
-    phi__entry_reader_init(&reader, agent->thread);
-    while (status == PHI_OK && (child = phi_json_next(&it)) != NULL) {
-        phi_message message;
-        phi_input kind = (phi_input)phi__records_get_u32(child, "kind");
-        status = phi__entry_get_message(&reader, phi_json_get(child, "input"), &message);
-        if ((unsigned)kind > (unsigned)PHI_INPUT_INJECTED) status = PHI_PARSE;
-        if (status == PHI_OK)
-            status = phi__input_add(agent, to, kind, message.content, message.content_count,
-                                    phi__records_get_str(child, "source"), message.details);
-        if (status == PHI_OK) to->tail->filtered = phi__records_get_bool(child, "filtered");
-    }
-    phi__entry_reader_free(&reader);
-    return status == PHI_FULL ? PHI_PARSE : status;
-}
-
-/* ---- parts of the run ---- */
-
-static size_t phi__thaw_state(const phi_json *node) {
-    phi_str name = phi__records_get_str(node, "state");
-    size_t i;
-    for (i = 1; phi__freeze_state_name(i) != NULL; i++)
-        if (phi__str_is(name, phi__freeze_state_name(i))) return i;
-    return 0;
-}
-
-static phi__state phi__thaw_state_of(size_t i) {
-    static const phi__state states[] = {
-        PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
-        PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
-        PHI__RUN_TRANSFORM,  PHI__RUN_TOOLS,       PHI__RUN_FAILED,      PHI__RUN_TURN_END,
-        PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,        PHI__RUN_FOLLOW,      PHI__RUN_CLOSE};
-    return i < PHI__COUNT(states) ? states[i] : PHI__RUN_OVER;
-}
-
-/* The entry that began the run. */
-static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_id) {
-    size_t i = thread->log.held;
-    while (i > 0) {
-        const phi__entry *entry = thread->log.entries[--i];
-        if (entry->kind == PHI_ENTRY_LOOP_END && phi_str_equal(entry->loop_id, loop_id))
-            return NULL;
-        if (entry->kind == PHI_ENTRY_LOOP_START && phi_str_equal(entry->loop_id, loop_id))
-            return entry;
-    }
-    return NULL;
-}
-
-static void phi__thaw_limits(phi__run *run, const phi_json *node) {
-    uint64_t now = phi__io_now_us(run->agent->rt->io),
-             elapsed = phi__records_get_u64(node, "elapsed_us");
-    (void)phi__freeze_get(node, PHI__FREEZE_LIMITS, &run->limits, NULL);
-    run->started_us = elapsed < now ? now - elapsed : 0;
-}
-
-static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
-    phi_policy policy;
-    if (!phi_json_is_object(node)) return PHI_OK;
-    memset(&policy, 0, sizeof policy);
-    (void)phi__freeze_get(node, PHI__FREEZE_POLICY, &policy, NULL);
-    if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
-    return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
-}
-
-/* The run's own tools, as far as the agent has them now: they are in no save file. */
-static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
-    phi__agent *agent = run->agent;
-    const phi_json *node = phi_json_get(root, "tools"), *name;
-    phi_json_iter it = phi_json_each(node);
-    uint32_t waits_ms = phi__records_get_u32(root, "decision_timeout_ms");
-    const phi_tool *tool;
-    phi_tool *tools;
-    phi_status status;
-    size_t n = 0;
-    if (waits_ms != 0) run->waits_ms = waits_ms;
-    if (!phi_json_is_array(node)) return PHI_OK;
-    tools =
-        (phi_tool *)phi__alloc(&agent->memory, phi__mul(agent->toolset.count + 1, sizeof *tools));
-    if (tools == NULL) return PHI_NO_MEMORY;
-    while ((name = phi_json_next(&it)) != NULL && n < agent->toolset.count)
-        if ((tool = phi__toolset_find(&agent->toolset, phi_json_str(name, ""))) != NULL)
-            tools[n++] = *tool;
-    status = phi__run_take_tools(run, tools, n) ? PHI_OK : PHI_NO_MEMORY;
-    phi__free(&agent->memory, tools, (agent->toolset.count + 1) * sizeof *tools);
-    return status;
-}
-
-/* A message of the run, of that role, in the thread's segment. */
-static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
-                                 phi_message **out) {
-    phi_thread *thread = run->agent->thread;
-    phi__entry_reader reader;
-    phi_message message;
-    phi_status status;
-    phi__entry_reader_init(&reader, thread);
-    status = phi__entry_get_message(&reader, node, &message);
-    if (status == PHI_OK && message.role != role) status = PHI_PARSE;
-    if (status == PHI_OK) {
-        message.loop_id = run->loop_id;
-        *out = phi__thread_keep(thread, &message);
-        if (*out == NULL) status = PHI_NO_MEMORY;
-    }
-    phi__entry_reader_free(&reader);
-    return status;
-}
-
-static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
-    phi_thread *thread = run->agent->thread;
-    size_t n = phi_json_count(list), i = 0;
-    phi_json_iter it = phi_json_each(list);
-    const phi_json *child;
-    phi__entry *entries;
-    if (!phi_json_is_array(list) || n == 0) return PHI_OK;
-    entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread), phi__mul(n, sizeof *entries));
-    if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
-    while ((child = phi_json_next(&it)) != NULL) {
-        phi_message *message;
-        phi_status status = phi__thaw_keep(run, child, PHI_ROLE_USER, &message);
-        if (status != PHI_OK) return status;
-        entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-        entries[i].at_ms = message->timestamp_ms;
-        entries[i++].message = message;
-    }
-    run->said.prompts = entries;
-    run->said.prompt_count = n;
-    return PHI_OK;
-}
-
-static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
-    phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
-    const phi_json *child;
-    size_t i = 0;
-    if (phi_json_get(node, "doom") == NULL) return PHI_OK;
-    run->tools.doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->tools.doom);
-    if (run->tools.doom == NULL) return PHI_NO_MEMORY;
-    run->tools.doom->count = phi__records_get_u32(node, "doom_count");
-    while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
-        run->tools.doom->seen[i++] = phi_json_uint(child, 0);
-    return PHI_OK;
-}
-
-static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_failure *failure;
-    uint32_t kind = phi__records_get_u32(node, "kind");
-    if (!phi_json_is_object(node)) return PHI_OK;
-    if (kind == 0 || kind > (uint32_t)PHI_FAILURE_NO_MEMORY) return PHI_PARSE;
-    failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
-    if (failure == NULL) return PHI_NO_MEMORY;
-    run->failure = failure;
-    if (!phi__freeze_get(node, PHI__FREEZE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
-    if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
-    return PHI_OK;
-}
-
-static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
-    const phi_json *reply = phi_json_get(node, "reply");
-    const phi__entry *entry;
-    if (reply == NULL) return PHI_OK;
-    entry = phi__thread_at(run->agent->thread, phi_json_uint(reply, UINT64_MAX));
-    if (entry == NULL || entry->kind != PHI_ENTRY_MESSAGE || entry->message == NULL ||
-        entry->message->role != PHI_ROLE_ASSISTANT)
-        return PHI_PARSE;
-    run->reply = entry->message;
-    return PHI_OK;
-}
-
-/* ---- tool calls ---- */
-
-static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
-    phi_arena *arena = phi__thread_room(call->run->agent->thread);
-    phi_status status = PHI_OK;
-    if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
-    if (!phi__freeze_get(node, PHI__FREEZE_CALL, call, arena)) return PHI_NO_MEMORY;
-    if (phi_json_get(node, "result") != NULL)
-        status = phi__thaw_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
-                                &call->result);
-    if (status != PHI_OK || call->result != NULL || !call->begun) return status;
-    if (!phi__call_open(call)) return PHI_NO_MEMORY;
-    call->run->tools.running++;
-    call->resumes = call->started;
-    return PHI_OK;
-}
-
-/* What a call has come to between two steps. */
-static bool phi__thaw_call_fits(const phi__toolcall *call) {
-    if (!call->begun)
-        return !call->asked && !call->quiet && !call->told && !call->started && !call->ended &&
-               !call->after && !call->skipped && !call->again && call->result == NULL;
-    if (call->result != NULL) return call->told || !call->started;
-    return !call->quiet && !call->ended && !call->after && !call->skipped &&
-           call->told == call->started && (call->started || !call->again);
-}
-
-/* The results that the log has behind the answer are those of its first calls, in their order, and
-   no more than the run says. */
-static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
-    const phi_thread *thread = run->agent->thread;
-    const phi__entry *entry;
-    size_t told = 0;
-    while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
-        if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
-            continue;
-        if (told == run->tools.told ||
-            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[told].block->id))
-            return false;
-        told++;
-    }
-    return told == run->tools.told;
-}
-
-static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
-    const phi_json *list = phi_json_get(node, "calls");
-    phi_json_iter it = phi_json_each(list);
-    size_t i, count = phi__records_get_size(node, "call_count");
-    phi_status status = PHI_OK;
-    if (list == NULL) { /* of a turn that is over */
-        run->tools.count = count;
-        return PHI_OK;
-    }
-    if (run->reply == NULL) return PHI_PARSE;
-    if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
-    if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    (void)phi__freeze_get(node, PHI__FREEZE_CALLS, run, NULL);
-    if (run->tools.next > run->tools.count || run->tools.told > run->tools.next ||
-        !phi__thaw_results_fit(run, phi__records_get_u64(node, "reply")))
-        return PHI_PARSE;
-    for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
-        const phi_json *each = phi_json_next(&it);
-        phi__toolcall *call = &run->tools.calls[i];
-        if (i < run->tools.told) continue;
-        status = phi__thaw_call(call, each);
-        if (status == PHI_OK &&
-            (call->begun != (i < run->tools.next) || !phi__thaw_call_fits(call)))
-            status = PHI_PARSE;
-    }
-    return status;
-}
-
-/* ---- the run ---- */
-
-static phi_status phi__thaw_features(phi__run *run, const phi_json *node) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_RUN_LOAD;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.json = node;
-    (void)phi__feature_take(&moment);
-    return moment.status;
-}
-
-static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
-    phi__agent *agent = run->agent;
-    phi_status status;
-    (void)phi__freeze_get(node, PHI__FREEZE_RUN, run, NULL);
-    run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
-    run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
-    run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
-    run->spent.cost = phi__records_get_double(node, "cost");
-    if (run->said.first_message > agent->thread->messages.count ||
-        run->said.told_messages > agent->thread->messages.count ||
-        (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
-        (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
-        return PHI_PARSE;
-    (void)phi__freeze_get(node, PHI__FREEZE_FLAGS, run, NULL);
-    phi__thaw_limits(run, node);
-    status = phi__thaw_policy(run, phi_json_get(node, "policy"));
-    if (status == PHI_OK) status = phi__thaw_offered(run, node);
-    if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
-    if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
-    if (status == PHI_OK) status = phi__thaw_doom(run, node);
-    if (status == PHI_OK) status = phi__thaw_features(run, node);
-    if (status == PHI_OK) status = phi__thaw_failure(run, phi_json_get(node, "failure"));
-    if (status == PHI_OK) status = phi__thaw_reply(run, node);
-    return status == PHI_OK ? phi__thaw_calls(run, node) : status;
-}
-
-/* What a state stands on is there. */
-static bool phi__thaw_fits(const phi__run *run) {
-    if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
-        run->tools.told < run->tools.count)
-        return false; /* nobody would finish them */
-    switch (run->state) {
-    case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
-    case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
-    case PHI__RUN_TOOLS: return run->turn.open && run->tools.calls != NULL;
-    case PHI__RUN_FAILED: return run->failure != NULL && run->status != PHI_OK;
-    case PHI__RUN_NEXT:
-    case PHI__RUN_FOLLOW: return run->reply != NULL || run->status != PHI_OK || run->end.cancelled;
-    default: return true;
-    }
-}
-
-PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt) {
-    const phi__entry *start = phi__thaw_start(agent->thread, phi__records_get_str(node, "loop_id"));
-    size_t state = phi__thaw_state(node);
-    phi_status status = PHI_PARSE;
-    phi__run *run;
-    if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
-    run = phi__run_make_for(agent, start);
-    if (run == NULL) return PHI_NO_MEMORY;
-    run->state = phi__thaw_state_of(state);
-    status = phi__thaw_members(run, node);
-    if (status == PHI_OK && !phi__thaw_fits(run)) status = PHI_PARSE;
-    if (status != PHI_OK) {
-        phi__run_drop_tools(run);
-        phi__run_unmake(run);
-        return status;
-    }
-    phi__run_take(run);
-    if (interrupt) phi__run_cancel(run);
-    return PHI_OK;
-}
-
-#endif
 
 /* ---- src/loop/tool_round.c ---- */
 
@@ -48518,7 +48549,7 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->tools.count = run->tools.next = run->tools.told = run->tools.running = 0;
+    run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.calls = NULL;
     if (n == 0) return true;
     run->tools.calls =
@@ -48554,25 +48585,25 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
 
 PHI__FN void phi__round_clear(phi__run *run) {
     run->tools.skipping = run->tools.answered = false;
-    run->tools.count = run->tools.next = run->tools.told = run->tools.running = 0;
+    run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.polled = 0;
 }
 
 PHI__FN void phi__round_forget(phi__run *run) { run->tools.count = 0; }
 
 PHI__FN void phi__round_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->tools.doom, sizeof *run->tools.doom);
+    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
-PHI__FN bool phi__round_doomed(const phi__run *run) { return run->tools.doomed; }
+PHI__FN bool phi__round_doomed(const phi__run *run) { return run->tools.repeated; }
 
 PHI__FN bool phi__round_follows(const phi__run *run) {
     return run->tools.count > 0 && !run->tools.answered;
 }
 
 PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
-    *count = run->tools.calls != NULL ? run->tools.next - run->tools.told : 0;
-    return run->tools.calls != NULL ? &run->tools.calls[run->tools.told] : NULL;
+    *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
+    return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
 }
 
 /* ---- src/loop/toolset.c ---- */
@@ -48666,6 +48697,340 @@ PHI__FN void phi__run_free_toolset(phi__run *run) {
     run->toolset = NULL;
 }
 
+/* ---- src/loop/transfer.c ---- */
+
+/* handle.c - one request under way: a bounded buffer between transport and decoder, and its four
+   deadlines.
+
+   There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
+   whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
+   work. While bytes wait because the host does not drain its events, the deadline of silence stands
+   still. */
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+    PHI__TRANSFER_HEAD_MOST = 16384, /* bytes of header lines kept; transport.h says so */
+    PHI__TRANSFER_GRACE_US = 1000    /* past a deadline: one more look at the descriptors */
+};
+
+static phi__transfer *phi__transfer_find(phi_transfer handle) {
+    phi__slot *slot =
+        handle.rt != NULL ? phi__slots_find(&handle.rt->transfers, handle.index, handle.gen) : NULL;
+    return slot != NULL ? (phi__transfer *)slot->object : NULL;
+}
+
+static phi_transfer phi__transfer_handle(const phi__transfer *transfer) {
+    phi_transfer handle;
+    handle.rt = transfer->rt;
+    handle.index = transfer->slot->index;
+    handle.gen = phi__slot_gen(PHI__LOAD(&transfer->slot->word));
+    return handle;
+}
+
+/* ---- deadlines ---- */
+
+static uint64_t phi__transfer_after(uint64_t from_us, uint32_t ms) {
+    return ms == PHI_UNLIMITED ? UINT64_MAX : from_us + (uint64_t)ms * 1000;
+}
+
+static uint64_t phi__transfer_due(const phi__transfer *t, const char **what) {
+    uint64_t total = phi__transfer_after(t->opened_us, t->deadlines.total_ms);
+    uint64_t stage = UINT64_MAX;
+    if (t->stage == PHI_TRANSFER_STARTED) {
+        *what = "no connection within";
+        stage = phi__transfer_after(t->stage_us, t->deadlines.connect_ms);
+    } else if (t->stage == PHI_TRANSFER_CONNECTED) {
+        *what = "no answer within";
+        stage = phi__transfer_after(t->stage_us, t->deadlines.first_event_ms);
+    } else if (t->stage == PHI__STAGE_EVENTS) {
+        *what = "the answer was silent for";
+        stage = phi__transfer_after(t->stage_us, t->deadlines.idle_ms);
+    }
+    if (total <= stage) *what = "the answer was not whole after";
+    return total <= stage ? total : stage;
+}
+
+static void phi__transfer_arm(phi__transfer *t) {
+    const char *what = NULL;
+    uint64_t due = phi__transfer_due(t, &what);
+    t->late = false;
+    if (t->ended || due == UINT64_MAX)
+        phi__io_timer_clear(t->rt->io, &t->timer);
+    else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
+        t->ended = true;
+        t->status = PHI_NO_MEMORY;
+        t->ready(t);
+    }
+}
+
+static uint32_t phi__transfer_limit_ms(const phi__transfer *t, uint64_t due) {
+    if (due == phi__transfer_after(t->opened_us, t->deadlines.total_ms))
+        return t->deadlines.total_ms;
+    return t->stage == PHI_TRANSFER_STARTED     ? t->deadlines.connect_ms
+           : t->stage == PHI_TRANSFER_CONNECTED ? t->deadlines.first_event_ms
+                                                : t->deadlines.idle_ms;
+}
+
+static void phi__transfer_cancel(phi__transfer *t) {
+    if (t->gone) return;
+    t->gone = true;
+    t->rt->transport->cancel(t->rt->transport->user_data, phi__transfer_handle(t));
+}
+
+/* The answer was read to its last event: the rest of the body is the transport's. */
+static void phi__transfer_release(phi__transfer *t) {
+    const phi_transport *transport = t->rt->transport;
+    if (t->gone || !t->answered || transport->release == NULL) return;
+    t->gone = true;
+    transport->release(transport->user_data, phi__transfer_handle(t));
+}
+
+static void phi__transfer_timer(phi__timer *timer) {
+    phi__transfer *t = PHI__OWNER(timer, phi__transfer, timer);
+    const char *what = NULL;
+    uint64_t due = phi__transfer_due(t, &what);
+    uint64_t now = phi__io_now_us(t->rt->io);
+    if (t->ended) return;
+    if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_TRANSFER_CONNECTED) {
+        t->stage_us = now; /* it is we who do not read */
+        due = phi__transfer_due(t, &what);
+    }
+    if (due > now) {
+        phi__transfer_arm(t);
+        return;
+    }
+    if (!t->late) { /* what the host's own pause has held up is looked at first */
+        t->late = true;
+        if (phi__io_timer_set(t->rt->io, timer, now + PHI__TRANSFER_GRACE_US) == PHI_OK) return;
+    }
+    phi__transfer_cancel(t);
+    t->ended = true;
+    t->status = PHI_TIMEOUT;
+    (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
+                   (unsigned)phi__transfer_limit_ms(t, due));
+    t->ready(t);
+}
+
+static void phi__transfer_stage(phi__transfer *t, int stage) {
+    t->stage = stage;
+    t->stage_us = phi__io_now_us(t->rt->io);
+    phi__transfer_arm(t);
+}
+
+PHI__FN void phi__transfer_alive(phi__transfer *t) {
+    /* close enough for a deadline, and costs no clock */
+    if (t->stage == PHI__STAGE_EVENTS)
+        t->stage_us = t->rt->step_began_us;
+    else if (!t->ended)
+        phi__transfer_stage(t, PHI__STAGE_EVENTS);
+}
+
+/* ---- what the transport says ---- */
+
+PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_stage stage) {
+    phi__transfer *t = phi__transfer_find(handle);
+    if (t == NULL || t->ended) return PHI_STALE;
+    if (stage != PHI_TRANSFER_STARTED && stage != PHI_TRANSFER_CONNECTED) return PHI_BAD_ARG;
+    /* Started again: it was put back into the queue for want of a descriptor. */
+    if ((int)stage > t->stage ||
+        (stage == PHI_TRANSFER_STARTED && t->stage == (int)PHI_TRANSFER_STARTED))
+        phi__transfer_stage(t, (int)stage);
+    return PHI_OK;
+}
+
+/* The end comes from here: the transport is told when the transfer is closed. */
+static phi_status phi__transfer_no_memory(phi__transfer *t) {
+    t->ended = true;
+    t->status = PHI_NO_MEMORY;
+    t->ready(t);
+    return PHI_STALE;
+}
+
+PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, const char *headers,
+                                          size_t len) {
+    phi__transfer *t = phi__transfer_find(handle);
+    if (t == NULL || t->ended) return PHI_STALE;
+    if (headers == NULL && len > 0) return PHI_BAD_ARG;
+    if (t->headed) return PHI_MISUSE;
+    t->headed = true;
+    t->http_status = http_status;
+    phi__buf_add(&t->headers, headers, phi__min(len, PHI__TRANSFER_HEAD_MOST));
+    if (t->headers.failed) return phi__transfer_no_memory(t);
+    if (t->stage < (int)PHI_TRANSFER_CONNECTED) phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
+    t->ready(t);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes, size_t len) {
+    phi__transfer *t = phi__transfer_find(handle);
+    if (t == NULL || t->ended) return PHI_STALE;
+    if (bytes == NULL && len > 0) return PHI_BAD_ARG;
+    if (!t->headed) return PHI_MISUSE;
+    if (t->body.len - t->read >= PHI__TRANSFER_BODY_MOST) {
+        t->refused = true;
+        return PHI_FULL;
+    }
+    if (t->read > 0) {
+        phi__buf_drop(&t->body, t->read);
+        t->read = 0;
+    }
+    phi__buf_add(&t->body, bytes, len);
+    if (t->body.failed) return phi__transfer_no_memory(t);
+    t->received += len;
+    t->ready(t);
+    return PHI_OK;
+}
+
+PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
+                                         const char *words) {
+    phi__transfer *t = phi__transfer_find(handle);
+    if (t == NULL || t->ended) return PHI_STALE;
+    t->ended = t->gone = true;
+    t->status = status;
+    if (words == NULL) words = "";
+    (void)snprintf(t->words, sizeof t->words, "%.*s",
+                   (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
+    phi__io_timer_clear(t->rt->io, &t->timer);
+    t->ready(t);
+    return PHI_OK;
+}
+
+/* What a transport says goes to the tape first, where there is one. */
+static phi_tape *phi__port_tape(phi_transfer handle) {
+    return phi__transfer_find(handle) != NULL ? handle.rt->tape : NULL;
+}
+
+static phi_status phi__port_stage(phi_transfer handle, phi_transfer_stage stage) {
+    phi_tape *tape = phi__port_tape(handle);
+    return tape != NULL ? tape->ops->stage(tape, handle, stage)
+                        : phi__transfer_stage_now(handle, stage);
+}
+
+static phi_status phi__port_head(phi_transfer handle, int http_status, const char *headers,
+                                 size_t len) {
+    phi_tape *tape = phi__port_tape(handle);
+    return tape != NULL ? tape->ops->head(tape, handle, http_status, headers, len)
+                        : phi__transfer_head_now(handle, http_status, headers, len);
+}
+
+static phi_status phi__port_push(phi_transfer handle, const char *bytes, size_t len) {
+    phi_tape *tape = phi__port_tape(handle);
+    return tape != NULL ? tape->ops->push(tape, handle, bytes, len)
+                        : phi__transfer_push_now(handle, bytes, len);
+}
+
+static phi_status phi__port_end(phi_transfer handle, phi_status status, const char *words) {
+    phi_tape *tape = phi__port_tape(handle);
+    return tape != NULL ? tape->ops->end(tape, handle, status, words)
+                        : phi__transfer_end_now(handle, status, words);
+}
+
+static const phi__transfer_port phi__transfer_port_table = {phi__port_stage, phi__port_head,
+                                                            phi__port_push, phi__port_end};
+
+PHI__FN const phi__transfer_port *phi__transfer_port_get(void) { return &phi__transfer_port_table; }
+
+/* ---- what the decoder does ---- */
+
+static phi__transfer *phi__transfer_make(phi_runtime *rt, phi_memory *memory) {
+    phi__transfer *t = (phi__transfer *)phi__alloc(memory, sizeof *t);
+    if (t == NULL) return NULL;
+    t->rt = rt;
+    phi__buf_init(&t->body, memory);
+    phi__buf_init(&t->headers, memory);
+    t->timer.fire = phi__transfer_timer;
+    t->slot = phi__slots_take(&rt->transfers, 1, t);
+    if (t->slot == NULL) {
+        phi__free(memory, t, sizeof *t);
+        return NULL;
+    }
+    return t;
+}
+
+static void phi__transfer_unmake(phi__transfer *t) {
+    phi_memory *memory = t->body.memory;
+    phi__io_timer_clear(t->rt->io, &t->timer);
+    phi__slots_release(&t->rt->transfers, t->slot);
+    phi__buf_free(&t->body);
+    phi__buf_free(&t->headers);
+    phi__free(memory, t, sizeof *t);
+}
+
+PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
+                                      const phi_request *request, const phi_deadlines *deadlines,
+                                      uint64_t max_bytes, void (*ready)(phi__transfer *),
+                                      void *owner, phi__transfer **out) {
+    phi__transfer *t = phi__transfer_make(rt, memory);
+    phi_status status;
+    if (t == NULL) return PHI_NO_MEMORY;
+    t->ready = ready;
+    t->owner = owner;
+    t->deadlines = *deadlines;
+    t->max_bytes = max_bytes;
+    t->opened_us = t->stage_us = phi__io_now_us(rt->io);
+    *out = t; /* the transport may push before open returns */
+    status = rt->transport->open(rt->transport->user_data, phi__transfer_handle(t), request);
+    if (status != PHI_OK) {
+        phi__transfer_unmake(t);
+        *out = NULL;
+        return status;
+    }
+    /* a host's transport that tells no stages */
+    if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
+        phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
+    else
+        phi__transfer_arm(t);
+    return PHI_OK;
+}
+
+PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
+    return t->read < t->body.len ? phi__str(t->body.at + t->read, t->body.len - t->read)
+                                 : phi__str(NULL, 0);
+}
+
+PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *t) {
+    return t->received - phi__transfer_unread(t).len;
+}
+
+PHI__FN void phi__transfer_took(phi__transfer *t, size_t bytes) {
+    t->read += bytes;
+    if (t->read < t->body.len) return;
+    t->read = 0;
+    phi__buf_clear(&t->body);
+    if (!t->refused || t->ended) return;
+    t->refused = false;
+    t->stage_us = phi__io_now_us(t->rt->io);
+    t->rt->transport->resume(t->rt->transport->user_data, phi__transfer_handle(t));
+}
+
+PHI__FN void phi__transfer_close(phi__transfer *t) {
+    if (t == NULL) return;
+    phi__transfer_release(t);
+    phi__transfer_cancel(t);
+    phi__transfer_unmake(t);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_transfer_stage_reached(phi_transfer handle, phi_transfer_stage stage) {
+    return phi__port_stage(handle, stage);
+}
+
+PHI_API phi_status phi_transfer_head(phi_transfer handle, int http_status, const char *headers,
+                                     size_t len) {
+    return phi__port_head(handle, http_status, headers, len);
+}
+
+PHI_API phi_status phi_transfer_push(phi_transfer handle, const char *bytes, size_t len) {
+    return phi__port_push(handle, bytes, len);
+}
+
+PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, const char *words) {
+    return phi__port_end(handle, status, words);
+}
+
 /* ---- src/loop/turns.c ---- */
 
 /* turns.c - the states of a run but for its model calls and tools: how it opens, what begins and
@@ -48688,12 +49053,13 @@ static bool phi__turn_unwanted(const phi__run *run) {
 
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
    without one. */
-static bool phi__turn_tell_prompts(phi__run *run) {
+static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
-    while (run->said.told_messages < thread->messages.count) {
-        const phi_message *message = phi__thread_message(thread, run->said.told_messages)->message;
-        if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
-        run->said.told_messages++;
+    while (run->said.emitted_messages < thread->messages.count) {
+        const phi_message *message =
+            phi__thread_message(thread, run->said.emitted_messages)->message;
+        if (!phi__run_emit(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        run->said.emitted_messages++;
     }
     return true;
 }
@@ -48707,7 +49073,7 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__budget_release(run);
     phi__pause_end(run);
     run->status = status;
-    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
+    return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
 /* ---- opening ---- */
@@ -48750,8 +49116,8 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
 /* Ended while a filter makes up its mind: what nobody has passed is not stored. */
 static phi__state phi__turn_filter_aborted(phi__run *run) {
     size_t i;
-    bool told = true;
-    for (i = 0; i < run->said.prompt_count && told; i++) {
+    bool emitted = true;
+    for (i = 0; i < run->said.prompt_count && emitted; i++) {
         phi_event event;
         bool failed = false;
         memset(&event, 0, sizeof event);
@@ -48759,10 +49125,10 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
         event.input = PHI_INPUT_PROMPT;
         event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
         event.source = PHI__LIT("The run was ended before a filter had decided");
-        told = !failed && phi__emit(run->agent, &event, NULL, 0);
+        emitted = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
     run->said.prompts = NULL;
-    if (!told) return PHI__RUN_LOST;
+    if (!emitted) return PHI__RUN_LOST;
     return phi__turn_leave(run, PHI_CANCELLED);
 }
 
@@ -48807,9 +49173,9 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     message.content_count = 1;
     phi__run_stamp(run, &message);
     kept = phi__thread_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
+    if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__run_log(run, kept))
         return PHI__RUN_LOST;
-    run->said.told_messages = run->agent->thread->messages.count;
+    run->said.emitted_messages = run->agent->thread->messages.count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
 
@@ -48890,7 +49256,7 @@ static void phi__turn_clear(phi__run *run) {
     phi__attempt_clear(run);
     phi__round_clear(run);
     phi__context_clear(run);
-    phi__shown_clear(run);
+    phi__projection_clear(run);
 }
 
 /* To the model call, unless a feature has something to do before it. */
@@ -48913,7 +49279,7 @@ PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi__turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* it was told, so its end will be */
-    if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
+    if (!phi__run_note(run, &entry) || !phi__turn_emit_prompts(run) || !phi__input_deliver(run))
         return PHI__RUN_LOST;
     return phi__turn_call(run);
 }
@@ -48968,17 +49334,17 @@ PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
-    run->said.told_messages = run->agent->thread->messages.count;
+    run->said.emitted_messages = run->agent->thread->messages.count;
     return next;
 }
 
 /* ---- another one? ---- */
 
-static phi__state phi__turn_doomed(phi__run *run) {
+static phi__state phi__turn_repeated(phi__run *run) {
     char reason[PHI__REASON];
     (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
-                   (unsigned)run->agent->desc.doom_stop_after,
-                   (unsigned)run->agent->desc.doom_stop_after);
+                   (unsigned)run->agent->desc.repeat_stop_after,
+                   (unsigned)run->agent->desc.repeat_stop_after);
     return phi__turn_stop(run, reason);
 }
 
@@ -48987,7 +49353,7 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
-    if (phi__round_doomed(run)) return phi__turn_doomed(run);
+    if (phi__round_doomed(run)) return phi__turn_repeated(run);
     if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
@@ -49256,341 +49622,14 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
     return plan.tokens_after < plan.tokens_before;
 }
 
-/* ---- src/loop/xfer.c ---- */
-
-/* xfer.c - one request under way: a bounded buffer between transport and decoder, and its four
-   deadlines.
-
-   There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
-   whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
-   work. While bytes wait because the host does not drain its events, the deadline of silence stands
-   still. */
-
-#include <stdarg.h>
-#include <stdio.h>
-
-enum {
-    PHI__XFER_HEAD_MOST = 16384, /* bytes of header lines kept; transport.h says so */
-    PHI__XFER_GRACE_US = 1000    /* past a deadline: one more look at the descriptors */
-};
-
-static phi__xfer *phi__xfer_find(phi_xfer xfer) {
-    phi__slot *slot =
-        xfer.rt != NULL ? phi__slots_find(&xfer.rt->transfers, xfer.index, xfer.gen) : NULL;
-    return slot != NULL ? (phi__xfer *)slot->object : NULL;
-}
-
-static phi_xfer phi__xfer_handle(const phi__xfer *transfer) {
-    phi_xfer xfer;
-    xfer.rt = transfer->rt;
-    xfer.index = transfer->slot->index;
-    xfer.gen = phi__slot_gen(PHI__LOAD(&transfer->slot->word));
-    return xfer;
-}
-
-/* ---- deadlines ---- */
-
-static uint64_t phi__xfer_after(uint64_t from_us, uint32_t ms) {
-    return ms == PHI_UNLIMITED ? UINT64_MAX : from_us + (uint64_t)ms * 1000;
-}
-
-static uint64_t phi__xfer_due(const phi__xfer *t, const char **what) {
-    uint64_t total = phi__xfer_after(t->opened_us, t->deadlines.total_ms);
-    uint64_t stage = UINT64_MAX;
-    if (t->stage == PHI_XFER_STARTED) {
-        *what = "no connection within";
-        stage = phi__xfer_after(t->stage_us, t->deadlines.connect_ms);
-    } else if (t->stage == PHI_XFER_CONNECTED) {
-        *what = "no answer within";
-        stage = phi__xfer_after(t->stage_us, t->deadlines.first_event_ms);
-    } else if (t->stage == PHI__STAGE_EVENTS) {
-        *what = "the answer was silent for";
-        stage = phi__xfer_after(t->stage_us, t->deadlines.idle_ms);
-    }
-    if (total <= stage) *what = "the answer was not whole after";
-    return total <= stage ? total : stage;
-}
-
-static void phi__xfer_arm(phi__xfer *t) {
-    const char *what = NULL;
-    uint64_t due = phi__xfer_due(t, &what);
-    t->late = false;
-    if (t->ended || due == UINT64_MAX)
-        phi__io_timer_clear(t->rt->io, &t->timer);
-    else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
-        t->ended = true;
-        t->status = PHI_NO_MEMORY;
-        t->ready(t);
-    }
-}
-
-static uint32_t phi__xfer_limit_ms(const phi__xfer *t, uint64_t due) {
-    if (due == phi__xfer_after(t->opened_us, t->deadlines.total_ms)) return t->deadlines.total_ms;
-    return t->stage == PHI_XFER_STARTED     ? t->deadlines.connect_ms
-           : t->stage == PHI_XFER_CONNECTED ? t->deadlines.first_event_ms
-                                            : t->deadlines.idle_ms;
-}
-
-static void phi__xfer_cancel(phi__xfer *t) {
-    if (t->gone) return;
-    t->gone = true;
-    t->rt->transport->cancel(t->rt->transport->user_data, phi__xfer_handle(t));
-}
-
-/* The answer was read to its last event: the rest of the body is the transport's. */
-static void phi__xfer_release(phi__xfer *t) {
-    const phi_transport *transport = t->rt->transport;
-    if (t->gone || !t->answered || transport->release == NULL) return;
-    t->gone = true;
-    transport->release(transport->user_data, phi__xfer_handle(t));
-}
-
-static void phi__xfer_timer(phi__timer *timer) {
-    phi__xfer *t = PHI__OWNER(timer, phi__xfer, timer);
-    const char *what = NULL;
-    uint64_t due = phi__xfer_due(t, &what);
-    uint64_t now = phi__io_now_us(t->rt->io);
-    if (t->ended) return;
-    if (due <= now && t->read < t->body.len && t->stage >= (int)PHI_XFER_CONNECTED) {
-        t->stage_us = now; /* it is we who do not read */
-        due = phi__xfer_due(t, &what);
-    }
-    if (due > now) {
-        phi__xfer_arm(t);
-        return;
-    }
-    if (!t->late) { /* what the host's own pause has held up is looked at first */
-        t->late = true;
-        if (phi__io_timer_set(t->rt->io, timer, now + PHI__XFER_GRACE_US) == PHI_OK) return;
-    }
-    phi__xfer_cancel(t);
-    t->ended = true;
-    t->status = PHI_TIMEOUT;
-    (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
-                   (unsigned)phi__xfer_limit_ms(t, due));
-    t->ready(t);
-}
-
-static void phi__xfer_stage(phi__xfer *t, int stage) {
-    t->stage = stage;
-    t->stage_us = phi__io_now_us(t->rt->io);
-    phi__xfer_arm(t);
-}
-
-PHI__FN void phi__xfer_alive(phi__xfer *t) {
-    /* close enough for a deadline, and costs no clock */
-    if (t->stage == PHI__STAGE_EVENTS)
-        t->stage_us = t->rt->step_began_us;
-    else if (!t->ended)
-        phi__xfer_stage(t, PHI__STAGE_EVENTS);
-}
-
-/* ---- what the transport says ---- */
-
-PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage) {
-    phi__xfer *t = phi__xfer_find(xfer);
-    if (t == NULL || t->ended) return PHI_STALE;
-    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
-    /* Started again: it was put back into the queue for want of a descriptor. */
-    if ((int)stage > t->stage || (stage == PHI_XFER_STARTED && t->stage == (int)PHI_XFER_STARTED))
-        phi__xfer_stage(t, (int)stage);
-    return PHI_OK;
-}
-
-/* The end comes from here: the transport is told when the transfer is closed. */
-static phi_status phi__xfer_no_memory(phi__xfer *t) {
-    t->ended = true;
-    t->status = PHI_NO_MEMORY;
-    t->ready(t);
-    return PHI_STALE;
-}
-
-PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
-                                      size_t len) {
-    phi__xfer *t = phi__xfer_find(xfer);
-    if (t == NULL || t->ended) return PHI_STALE;
-    if (headers == NULL && len > 0) return PHI_BAD_ARG;
-    if (t->headed) return PHI_MISUSE;
-    t->headed = true;
-    t->http_status = http_status;
-    phi__buf_add(&t->headers, headers, phi__min(len, PHI__XFER_HEAD_MOST));
-    if (t->headers.failed) return phi__xfer_no_memory(t);
-    if (t->stage < (int)PHI_XFER_CONNECTED) phi__xfer_stage(t, PHI_XFER_CONNECTED);
-    t->ready(t);
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len) {
-    phi__xfer *t = phi__xfer_find(xfer);
-    if (t == NULL || t->ended) return PHI_STALE;
-    if (bytes == NULL && len > 0) return PHI_BAD_ARG;
-    if (!t->headed) return PHI_MISUSE;
-    if (t->body.len - t->read >= PHI__XFER_BODY_MOST) {
-        t->refused = true;
-        return PHI_FULL;
-    }
-    if (t->read > 0) {
-        phi__buf_drop(&t->body, t->read);
-        t->read = 0;
-    }
-    phi__buf_add(&t->body, bytes, len);
-    if (t->body.failed) return phi__xfer_no_memory(t);
-    t->received += len;
-    t->ready(t);
-    return PHI_OK;
-}
-
-PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words) {
-    phi__xfer *t = phi__xfer_find(xfer);
-    if (t == NULL || t->ended) return PHI_STALE;
-    t->ended = t->gone = true;
-    t->status = status;
-    if (words == NULL) words = "";
-    (void)snprintf(t->words, sizeof t->words, "%.*s",
-                   (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
-    phi__io_timer_clear(t->rt->io, &t->timer);
-    t->ready(t);
-    return PHI_OK;
-}
-
-/* What a transport says goes to the tape first, where there is one. */
-static phi_tape *phi__port_tape(phi_xfer xfer) {
-    return phi__xfer_find(xfer) != NULL ? xfer.rt->tape : NULL;
-}
-
-static phi_status phi__port_stage(phi_xfer xfer, phi_xfer_stage stage) {
-    phi_tape *tape = phi__port_tape(xfer);
-    return tape != NULL ? tape->ops->stage(tape, xfer, stage) : phi__xfer_stage_now(xfer, stage);
-}
-
-static phi_status phi__port_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
-    phi_tape *tape = phi__port_tape(xfer);
-    return tape != NULL ? tape->ops->head(tape, xfer, http_status, headers, len)
-                        : phi__xfer_head_now(xfer, http_status, headers, len);
-}
-
-static phi_status phi__port_push(phi_xfer xfer, const char *bytes, size_t len) {
-    phi_tape *tape = phi__port_tape(xfer);
-    return tape != NULL ? tape->ops->push(tape, xfer, bytes, len)
-                        : phi__xfer_push_now(xfer, bytes, len);
-}
-
-static phi_status phi__port_end(phi_xfer xfer, phi_status status, const char *words) {
-    phi_tape *tape = phi__port_tape(xfer);
-    return tape != NULL ? tape->ops->end(tape, xfer, status, words)
-                        : phi__xfer_end_now(xfer, status, words);
-}
-
-static const phi__xfer_port phi__xfer_port_table = {phi__port_stage, phi__port_head, phi__port_push,
-                                                    phi__port_end};
-
-PHI__FN const phi__xfer_port *phi__xfer_port_get(void) { return &phi__xfer_port_table; }
-
-/* ---- what the decoder does ---- */
-
-static phi__xfer *phi__xfer_make(phi_runtime *rt, phi_memory *memory) {
-    phi__xfer *t = (phi__xfer *)phi__alloc(memory, sizeof *t);
-    if (t == NULL) return NULL;
-    t->rt = rt;
-    phi__buf_init(&t->body, memory);
-    phi__buf_init(&t->headers, memory);
-    t->timer.fire = phi__xfer_timer;
-    t->slot = phi__slots_take(&rt->transfers, 1, t);
-    if (t->slot == NULL) {
-        phi__free(memory, t, sizeof *t);
-        return NULL;
-    }
-    return t;
-}
-
-static void phi__xfer_unmake(phi__xfer *t) {
-    phi_memory *memory = t->body.memory;
-    phi__io_timer_clear(t->rt->io, &t->timer);
-    phi__slots_release(&t->rt->transfers, t->slot);
-    phi__buf_free(&t->body);
-    phi__buf_free(&t->headers);
-    phi__free(memory, t, sizeof *t);
-}
-
-PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi_request *request,
-                                  const phi_deadlines *deadlines, uint64_t max_bytes,
-                                  void (*ready)(phi__xfer *), void *owner, phi__xfer **out) {
-    phi__xfer *t = phi__xfer_make(rt, memory);
-    phi_status status;
-    if (t == NULL) return PHI_NO_MEMORY;
-    t->ready = ready;
-    t->owner = owner;
-    t->deadlines = *deadlines;
-    t->max_bytes = max_bytes;
-    t->opened_us = t->stage_us = phi__io_now_us(rt->io);
-    *out = t; /* the transport may push before open returns */
-    status = rt->transport->open(rt->transport->user_data, phi__xfer_handle(t), request);
-    if (status != PHI_OK) {
-        phi__xfer_unmake(t);
-        *out = NULL;
-        return status;
-    }
-    /* a host's transport that tells no stages */
-    if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
-        phi__xfer_stage(t, PHI_XFER_CONNECTED);
-    else
-        phi__xfer_arm(t);
-    return PHI_OK;
-}
-
-PHI__FN phi_str phi__xfer_unread(const phi__xfer *t) {
-    return t->read < t->body.len ? phi__str(t->body.at + t->read, t->body.len - t->read)
-                                 : phi__str(NULL, 0);
-}
-
-PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *t) {
-    return t->received - phi__xfer_unread(t).len;
-}
-
-PHI__FN void phi__xfer_took(phi__xfer *t, size_t bytes) {
-    t->read += bytes;
-    if (t->read < t->body.len) return;
-    t->read = 0;
-    phi__buf_clear(&t->body);
-    if (!t->refused || t->ended) return;
-    t->refused = false;
-    t->stage_us = phi__io_now_us(t->rt->io);
-    t->rt->transport->resume(t->rt->transport->user_data, phi__xfer_handle(t));
-}
-
-PHI__FN void phi__xfer_close(phi__xfer *t) {
-    if (t == NULL) return;
-    phi__xfer_release(t);
-    phi__xfer_cancel(t);
-    phi__xfer_unmake(t);
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage) {
-    return phi__port_stage(xfer, stage);
-}
-
-PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
-    return phi__port_head(xfer, http_status, headers, len);
-}
-
-PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len) {
-    return phi__port_push(xfer, bytes, len);
-}
-
-PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *words) {
-    return phi__port_end(xfer, status, words);
-}
-
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x4d5b106c
+#if PHI__IMP_FEATURES != 0x9bf63ab3
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x4d5b106c
+#define PHI__IMP_FEATURES 0x9bf63ab3
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49659,6 +49698,54 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 
 #endif
 
+/* ---- src/features/context_edits_in.h ---- */
+
+/* context_edits_in.h - what tools want done to what the model sees: done when their turn is over. */
+#ifndef PHI_FEATURES_CONTEXT_EDITS_IN_H
+#define PHI_FEATURES_CONTEXT_EDITS_IN_H
+
+
+#ifndef PHI_NO_CONTEXT_EDITS
+PHI__FN const phi__feature *phi__context_edits_feature(void);
+#endif
+
+#endif
+
+/* ---- src/features/deferred_in.h ---- */
+
+/* deferred_in.h - rewrites that the host asks for, deferred until the run that goes on has ended. */
+#ifndef PHI_FEATURES_DEFERRED_IN_H
+#define PHI_FEATURES_DEFERRED_IN_H
+
+
+PHI__FN const phi__feature *phi__deferred_feature(void);
+
+/* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
+   in view. */
+PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                         bool must_gain);
+PHI__FN bool phi__deferred_waits(const phi__agent *agent);
+PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
+PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id);
+
+/* deferred_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; what else `take` says, the host has been told. */
+PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                               phi_arena *scratch);
+PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
+                                     phi_status (*take)(phi__agent *agent,
+                                                        const phi_rewrite *rewrite,
+                                                        bool must_gain));
+/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                      bool must_gain);
+PHI__FN phi_status phi__deferred_note_over(phi__agent *agent);
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
+PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread);
+
+#endif
+
 /* ---- src/features/fields_in.h ---- */
 
 /* fields_in.h - values of arguments as they arrive, told to the tools that want them. */
@@ -49672,39 +49759,6 @@ PHI__FN const phi__feature *phi__fields_feature(void);
 
 #endif
 
-/* ---- src/features/put_off_in.h ---- */
-
-/* put_off_in.h - rewrites that the host asks for, deferred until the run that goes on has ended. */
-#ifndef PHI_FEATURES_PUT_OFF_IN_H
-#define PHI_FEATURES_PUT_OFF_IN_H
-
-
-PHI__FN const phi__feature *phi__put_off_feature(void);
-
-/* put_off.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
-   in view. */
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain);
-PHI__FN bool phi__put_off_waits(const phi__agent *agent);
-PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
-PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id);
-
-/* put_off_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
-   PHI_NO_MEMORY; what else `take` says, the host has been told. */
-PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                              phi_arena *scratch);
-PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
-                                    phi_status (*take)(phi__agent *agent,
-                                                       const phi_rewrite *rewrite, bool must_gain));
-/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
-PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain);
-PHI__FN phi_status phi__put_off_note_over(phi__agent *agent);
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
-   waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
-
-#endif
-
 /* ---- src/features/table_in.h ---- */
 
 /* table_in.h - all features, for the runtime. */
@@ -49714,19 +49768,6 @@ PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread);
 
 /* In the order in which they are called; ends with NULL. */
 PHI__FN const phi__feature_fn *phi__features_table(void);
-
-#endif
-
-/* ---- src/features/wishes_in.h ---- */
-
-/* wishes_in.h - what tools want done to what the model sees: done when their turn is over. */
-#ifndef PHI_FEATURES_WISHES_IN_H
-#define PHI_FEATURES_WISHES_IN_H
-
-
-#ifndef PHI_NO_CONTEXT_EDITS
-PHI__FN const phi__feature *phi__wishes_feature(void);
-#endif
 
 #endif
 
@@ -49934,7 +49975,7 @@ typedef struct phi__heard {
 
 /* Of a run. */
 typedef struct phi__capture {
-    uint32_t told;     /* turns whose request was told */
+    uint32_t emitted;  /* turns whose request was told */
     phi__heard *heard; /* what was steered and followed up; in memory of its own */
     size_t count, cap;
 } phi__capture;
@@ -50089,11 +50130,11 @@ static void phi__capture_settings(phi__run *run, phi__buf *out) {
     phi__capture_format(run, out);
 }
 
-static bool phi__capture_tell(phi__run *run, phi__capture *capture) {
+static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     phi_event event;
     phi__buf out;
-    bool told;
-    if (!run->agent->desc.capture_requests || capture->told > run->turn.index) return true;
+    bool emitted;
+    if (!run->agent->desc.capture_requests || capture->emitted > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
@@ -50109,10 +50150,10 @@ static bool phi__capture_tell(phi__run *run, phi__capture *capture) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_REQUEST;
     event.text = phi__buf_str(&out);
-    told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
+    emitted = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) capture->told = run->turn.index + 1;
-    return told;
+    if (emitted) capture->emitted = run->turn.index + 1;
+    return emitted;
 }
 
 /* ---- the feature ---- */
@@ -50122,7 +50163,7 @@ static phi__state phi__capture_take(phi__moment *moment) {
     bool done = true;
     switch (moment->point) {
     case PHI__POINT_SAID: done = phi__capture_heard(moment->run, capture, moment->input); break;
-    case PHI__POINT_REQUEST: done = phi__capture_tell(moment->run, capture); break;
+    case PHI__POINT_REQUEST: done = phi__capture_emit(moment->run, capture); break;
     case PHI__POINT_RUN_FREED: phi__capture_free(moment->run, capture); break;
     default: break;
     }
@@ -50163,8 +50204,8 @@ typedef struct phi__compactions {
     bool done;           /* it is held for the hook after one */
     /* What made the last one, in the thread; NULL: the view's size did. */
     const phi_failure *overflow;
-    phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
-    phi_compaction *told; /* the one that is under way, in the thread */
+    phi__compacted *plan;    /* of the next one, in the turn's arena; NULL: none */
+    phi_compaction *emitted; /* the one that is under way, in the thread */
 } phi__compactions;
 
 /* Of an agent. */
@@ -50332,11 +50373,11 @@ static phi__state phi__compaction_refused(phi__run *run) {
     return phi__attempt_refuse(run, c->overflow);
 }
 
-static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
+static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = kind;
-    event.compaction = phi__compaction_of(run)->told;
+    event.compaction = phi__compaction_of(run)->emitted;
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
@@ -50344,11 +50385,12 @@ static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
-    if (c->told == NULL)
-        c->told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->told);
-    if (c->told == NULL) return false;
-    c->told->estimated_tokens = c->told->tokens_before = phi__agent_tokens(run->agent);
-    c->told->message_count = c->told->messages_before = thread->fold.count;
+    if (c->emitted == NULL)
+        c->emitted =
+            (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->emitted);
+    if (c->emitted == NULL) return false;
+    c->emitted->estimated_tokens = c->emitted->tokens_before = phi__agent_tokens(run->agent);
+    c->emitted->message_count = c->emitted->messages_before = thread->fold.count;
     return true;
 }
 
@@ -50387,7 +50429,7 @@ static bool phi__compaction_apply(phi__run *run) {
     if (c->plan == NULL) return true;
     status = phi__compaction_rewrite(run);
     PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
-    if (status == PHI_OK && c->plan != NULL) c->told->loops_compacted = c->plan->runs;
+    if (status == PHI_OK && c->plan != NULL) c->emitted->loops_compacted = c->plan->runs;
     c->plan = NULL;
     return status == PHI_OK;
 }
@@ -50405,19 +50447,19 @@ static bool phi__compaction_shrink(phi__run *run) {
 static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
-    phi_compaction *told = c->told;
+    phi_compaction *emitted = c->emitted;
     /* what it is at would not fit any more */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
+    if (!phi__compaction_emit(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
-    told->messages_after = agent->thread->fold.count;
-    told->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    emitted->messages_after = agent->thread->fold.count;
+    emitted->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
     c->count++;
-    phi__shown_clear(run);
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
+    phi__projection_clear(run);
+    if (!phi__compaction_emit(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
     return phi__compaction_hold(run, true);
 }
 
@@ -50434,7 +50476,7 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
     if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
     if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
-    hook.compaction = c->told;
+    hook.compaction = c->emitted;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
     if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
@@ -50444,16 +50486,16 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
 static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = c->told->tokens_after < c->told->tokens_before;
+    bool gained = c->emitted->tokens_after < c->emitted->tokens_before;
     phi__state next;
-    hook.compaction = c->told;
+    hook.compaction = c->emitted;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
                            wait);
     if (next == PHI__RUN_HELD || next == PHI__RUN_OVER) return next;
     if (next == PHI__RUN_ON)
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
-    c->told = NULL; /* its events may still be read */
+    c->emitted = NULL; /* its events may still be read */
     phi__context_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
@@ -50700,6 +50742,682 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
 
 #endif
 
+/* ---- src/features/context_edits.c ---- */
+
+/* context_edits.c - what tools want done to what the model sees: pruned, or reverted to an earlier
+   step.
+
+   Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
+   the run's own. A revert comes first, so that a prune does not count what is gone. */
+
+#ifndef PHI_NO_CONTEXT_EDITS
+
+
+#include <stdio.h>
+
+/* Of a run. */
+typedef struct phi__context_edits {
+    uint64_t prune_tokens; /* 0: none */
+    phi__buf memo;
+    bool reverts;
+    phi_revert_category category;
+    uint64_t step;
+    phi__buf summary;
+} phi__context_edits;
+
+static phi__run *phi__context_edits_run(phi_call call) {
+    phi__slot *slot =
+        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
+    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
+}
+
+/* Its buffers take the agent's memory. */
+static void phi__context_edits_begin(phi__run *run, phi__context_edits *edits) {
+    if (edits->memo.memory != NULL) return;
+    phi__buf_init(&edits->memo, &run->agent->memory);
+    phi__buf_init(&edits->summary, &run->agent->memory);
+}
+
+static phi__context_edits *phi__context_edits_of(phi__run *run) {
+    phi__context_edits *edits =
+        (phi__context_edits *)phi__feature_run_state(run, phi__context_edits_feature);
+    phi__context_edits_begin(run, edits);
+    return edits;
+}
+
+static void phi__context_edits_free(phi__context_edits *edits) {
+    if (edits->memo.memory == NULL) return;
+    phi__buf_free(&edits->memo);
+    phi__buf_free(&edits->summary);
+    edits->prune_tokens = 0;
+    edits->reverts = false;
+}
+
+/* The entry that began the turn. */
+static uint64_t phi__context_edits_turn(const phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    size_t i = thread->log.held;
+    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
+    return i > 0 ? thread->log.entries[i - 1]->seq : 0;
+}
+
+static bool phi__context_edits_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
+    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
+                                            run->turn.index, NULL, NULL, 0);
+    *done = status == PHI_OK;
+    return status != PHI_NO_MEMORY;
+}
+
+/* ---- prunes ---- */
+
+static bool phi__context_edits_emit_pruned(phi__run *run, const phi_pruned *pruned) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
+    int64_t *times = (int64_t *)phi_arena_alloc(
+        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
+    phi_event event;
+    if (kept == NULL || times == NULL) return false;
+    *kept = *pruned;
+    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
+    kept->timestamps = times;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PRUNED;
+    event.pruned = kept;
+    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *edits,
+                                     phi_arena *scratch) {
+    const phi_thread *thread = run->agent->thread;
+    const phi_view_item *items;
+    phi_rewrite rewrite;
+    phi_pruned pruned;
+    phi_prune prune;
+    size_t count;
+    bool done;
+    memset(&prune, 0, sizeof prune);
+    prune.tokens = edits->prune_tokens;
+    prune.memo = phi__buf_str(&edits->memo);
+    prune.from_seq = phi_thread_prunable_from(thread);
+    prune.end_seq = phi__context_edits_turn(run);
+    if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
+        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
+                       &pruned) != PHI_OK)
+        return false;
+    if (rewrite.span_count == 0) return true;
+    if (!phi__context_edits_rewrite(run, &rewrite, &done)) return false;
+    return !done || phi__context_edits_emit_pruned(run, &pruned);
+}
+
+/* ---- reverts ---- */
+
+static bool phi__context_edits_emit_reverted(phi__run *run, const phi_reverted *reverted) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
+    phi_str *names = (phi_str *)phi_arena_alloc(
+        arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
+    phi_event event;
+    size_t i;
+    if (kept == NULL || names == NULL) return false;
+    *kept = *reverted; /* its category is static */
+    for (i = 0; i < reverted->abandoned_count; i++)
+        if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
+    kept->abandoned = names;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REVERTED;
+    event.reverted = kept;
+    return phi__arena_str(arena, reverted->target, &kept->target) &&
+           phi__arena_str(arena, reverted->summary, &kept->summary) &&
+           phi__arena_str(arena, reverted->reason, &kept->reason) &&
+           phi__emit(run->agent, &event, NULL, 0);
+}
+
+static phi_revert phi__context_edits_revert_of(const phi__run *run,
+                                               const phi__context_edits *edits) {
+    phi_revert revert;
+    memset(&revert, 0, sizeof revert);
+    revert.category = edits->category;
+    revert.step = edits->step;
+    revert.summary = phi__buf_str(&edits->summary);
+    revert.end_seq = phi__context_edits_turn(run);
+    return revert;
+}
+
+static bool phi__context_edits_revert(phi__run *run, const phi__context_edits *edits,
+                                      phi_arena *scratch) {
+    const phi_thread *thread = run->agent->thread;
+    phi_revert revert = phi__context_edits_revert_of(run, edits);
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    bool done;
+    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
+    if (rewrite.span_count > 0) {
+        if (!phi__context_edits_rewrite(run, &rewrite, &done)) return false;
+        if (!done) { /* a history that the host made, with results far from their calls */
+            reverted.applied = false;
+            reverted.abandoned_count = 0;
+            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
+        }
+    }
+    return phi__context_edits_emit_reverted(run, &reverted);
+}
+
+/* One that another has taken the place of. */
+static bool phi__context_edits_replaced(phi__run *run, const phi__context_edits *edits) {
+    phi_reverted reverted;
+    char target[PHI__STEP_BYTES];
+    memset(&reverted, 0, sizeof reverted);
+    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)edits->step);
+    reverted.category = phi_str_of(phi_revert_category_text(edits->category));
+    reverted.target = phi_str_of(target);
+    reverted.summary = phi__buf_str(&edits->summary);
+    reverted.reason = PHI__LIT("a later one of the same turn took its place");
+    return phi__context_edits_emit_reverted(run, &reverted);
+}
+
+/* ---- at the end of a turn ---- */
+
+static bool phi__context_edits_do(phi__run *run, phi__context_edits *edits) {
+    phi_arena scratch;
+    bool good = true;
+    if (edits->prune_tokens == 0 && !edits->reverts) return true;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    if (edits->reverts) good = phi__context_edits_revert(run, edits, &scratch);
+    if (good && edits->prune_tokens > 0) good = phi__context_edits_prune(run, edits, &scratch);
+    phi_arena_free(&scratch);
+    phi__context_edits_free(edits);
+    return good;
+}
+
+/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
+static const phi_message *phi__context_edits_name(phi__run *run, const phi_message *result) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    char label[PHI__STEP_BYTES];
+    phi_message *named;
+    phi_content *content;
+    size_t n = result->content_count;
+    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
+    (void)phi__step_label(run->agent->thread->log.count, label);
+    named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
+    content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (named == NULL || content == NULL) return NULL;
+    *named = *result;
+    if (n > 0) memcpy(content, result->content, n * sizeof *content);
+    content[n].kind = PHI_CONTENT_TEXT;
+    if (!phi__arena_str(arena, phi_str_of(label), &content[n].text)) return NULL;
+    named->content = content;
+    named->content_count = n + 1;
+    return named;
+}
+
+/* ---- snapshots ---- */
+
+static void phi__context_edits_put(phi__buf *out, const char *key, const phi__buf *text) {
+    phi__json_put_key(out, phi_str_of(key));
+    phi__json_put_str(out, phi__buf_str(text));
+}
+
+static void phi__context_edits_save(phi__buf *out, const phi__context_edits *edits) {
+    if (edits->prune_tokens > 0) {
+        phi__json_put_key(out, PHI__LIT("prune"));
+        phi__json_put_u64(out, edits->prune_tokens);
+        phi__context_edits_put(out, "prune_memo", &edits->memo);
+    }
+    if (!edits->reverts) return;
+    phi__json_put_key(out, PHI__LIT("revert"));
+    phi__json_put_u64(out, (uint64_t)edits->category);
+    phi__json_put_key(out, PHI__LIT("revert_step"));
+    phi__json_put_u64(out, edits->step);
+    phi__context_edits_put(out, "revert_summary", &edits->summary);
+}
+
+static phi_status phi__context_edits_load(phi__run *run, phi__context_edits *edits,
+                                          const phi_json *node) {
+    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
+    if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
+    phi__context_edits_begin(run, edits);
+    edits->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
+    phi__buf_add_str(&edits->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
+    edits->reverts = category > 0;
+    edits->category = (phi_revert_category)category;
+    edits->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
+    phi__buf_add_str(&edits->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
+    return edits->memo.failed || edits->summary.failed ? PHI_NO_MEMORY : PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__context_edits_take(phi__moment *moment) {
+    phi__run *run = moment->run;
+    phi__context_edits *edits = (phi__context_edits *)moment->run_state;
+    bool done = true;
+    switch (moment->point) {
+    case PHI__POINT_RESULT:
+        moment->message = phi__context_edits_name(run, moment->message);
+        done = moment->message != NULL;
+        break;
+    case PHI__POINT_TURN_ENDS: done = phi__context_edits_do(run, edits); break;
+    case PHI__POINT_RUN_FREED: phi__context_edits_free(edits); break;
+    case PHI__POINT_RUN_SAVE: phi__context_edits_save(moment->out, edits); break;
+    case PHI__POINT_RUN_LOAD:
+        moment->status = phi__context_edits_load(run, edits, moment->json);
+        break;
+    default: break;
+    }
+    return done ? PHI__RUN_ON : PHI__RUN_LOST;
+}
+
+PHI__FN const phi__feature *phi__context_edits_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
+                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+                                             PHI__POINT_RUN_LOAD,
+                                         sizeof(phi__context_edits), 0, phi__context_edits_take};
+    return &feature;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    phi__run *run = phi__context_edits_run(call);
+    phi__context_edits *edits;
+    size_t before;
+    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
+    if (run == NULL) return PHI_STALE;
+    edits = phi__context_edits_of(run);
+    before = edits->memo.len;
+    if (before > 0 && memo.len > 0) phi__buf_char(&edits->memo, '\n');
+    phi__buf_add_str(&edits->memo, memo);
+    if (edits->memo.failed) {
+        edits->memo.failed = false;
+        edits->memo.len = before;
+        return PHI_NO_MEMORY;
+    }
+    edits->prune_tokens =
+        tokens > UINT64_MAX - edits->prune_tokens ? UINT64_MAX : edits->prune_tokens + tokens;
+    return PHI_OK;
+}
+
+/* Whether it can be done as things stand; else it is told. */
+static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert, char *words,
+                                         size_t words_size) {
+    phi_status status;
+    phi_reverted reverted;
+    phi_rewrite rewrite;
+    phi_arena scratch;
+    phi_arena_init(&scratch, &run->agent->memory, 0);
+    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
+    if (status == PHI_OK && !reverted.applied) {
+        if (words != NULL && words_size > 0)
+            (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
+        status = phi__context_edits_emit_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
+    }
+    phi_arena_free(&scratch);
+    return status;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    phi__run *run = phi__context_edits_run(call);
+    phi__context_edits *edits;
+    phi_revert revert;
+    phi_status status;
+    phi__buf copy;
+    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    if (run == NULL) return PHI_STALE;
+    memset(&revert, 0, sizeof revert);
+    revert.category = category;
+    revert.step = step;
+    revert.summary = summary;
+    revert.end_seq = phi__context_edits_turn(run);
+    status = phi__context_edits_try(run, &revert, words, words_size);
+    if (status != PHI_OK) return status;
+    edits = phi__context_edits_of(run);
+    phi__buf_init(&copy, &run->agent->memory);
+    phi__buf_add_str(&copy, summary);
+    if (copy.failed || (edits->reverts && !phi__context_edits_replaced(run, edits))) {
+        phi__buf_free(&copy);
+        return PHI_NO_MEMORY;
+    }
+    phi__buf_free(&edits->summary);
+    edits->summary = copy;
+    edits->category = category;
+    edits->step = step;
+    edits->reverts = true;
+    return PHI_OK;
+}
+
+#else
+
+PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
+    (void)tokens;
+    (void)memo;
+    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+}
+
+PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
+                                   phi_str summary, char *words, size_t words_size) {
+    (void)category;
+    (void)step;
+    (void)summary;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
+}
+
+#endif
+
+/* ---- src/features/deferred.c ---- */
+
+/* deferred.c - rewrites that the host asks for: done at once, or deferred until the run that goes
+   on has ended.
+
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that
+   waits is noted in the log (deferred_note.c). */
+
+
+#include <stdio.h>
+
+typedef struct phi__deferred {
+    phi_arena arena;
+    phi_rewrite rewrite;
+    bool must_gain; /* it is a summary */
+} phi__deferred;
+
+/* Of an agent. */
+typedef struct phi__deferrals {
+    phi__deferred *waits; /* for the end of the run; or NULL */
+} phi__deferrals;
+
+static phi__deferrals *phi__deferred_of(const phi__agent *agent) {
+    return (phi__deferrals *)phi__feature_agent_state(agent, phi__deferred_feature);
+}
+
+static void phi__deferred_forget(phi__agent *agent) {
+    phi__deferrals *all = phi__deferred_of(agent);
+    phi__deferred *slot = all->waits;
+    all->waits = NULL;
+    if (slot == NULL) return;
+    phi_arena_free(&slot->arena);
+    phi__free(&agent->memory, slot, sizeof *slot);
+}
+
+/* words: static, or in the thread. */
+static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
+                               phi_str words) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REWRITE;
+    event.status = status;
+    event.text = phi_str_of(rewrite->op_id);
+    event.source = words;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewrite,
+                                     phi_status status, const char *words) {
+    phi_str kept = {"", 0};
+    phi_rewrite emitted = *rewrite;
+    bool named = emitted.op_id != NULL && emitted.op_id[0] != '\0';
+    if (status == PHI_OK && !named) emitted.op_id = agent->thread->ops.last->rewrite.op_id;
+    if (words[0] != '\0' &&
+        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
+        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+    (void)phi__deferred_emit(agent, &emitted, status, kept); /* done is done, told or not */
+    return status;
+}
+
+static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
+    char words[200];
+    bool duplicate = false;
+    phi_status status;
+    if (must_gain && !phi__weigh_gains(agent, rewrite))
+        return phi__deferred_over(agent, rewrite, PHI_REFUSED,
+                                  "the summary is no shorter than what it would replace");
+    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
+                                 sizeof words);
+    if (duplicate)
+        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
+    return phi__deferred_over(agent, rewrite, status, words);
+}
+
+/* The run has ended: what waits is done. */
+static void phi__deferred_due(phi__agent *agent) {
+    phi__deferred *slot = phi__deferred_of(agent)->waits;
+    if (slot == NULL) return;
+    if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
+        (void)phi__deferred_note_over(agent);
+    phi__deferred_forget(agent);
+}
+
+/* ---- waiting ---- */
+
+/* Each has an id: so another process knows whether it was done. */
+static bool phi__deferred_name(const phi__agent *agent, phi__deferred *slot) {
+    char made[PHI__OP_MADE_SIZE];
+    phi_str kept;
+    const char *id = slot->rewrite.op_id;
+    if (id != NULL && id[0] != '\0') return true;
+    phi__rewrite_name(agent->thread, made);
+    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
+    slot->rewrite.op_id = kept.at;
+    return true;
+}
+
+/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+static bool phi__deferred_enter(phi__agent *agent, phi__deferred *slot) {
+    if (phi__deferred_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
+    if (phi__deferred_of(agent)->waits != NULL)
+        (void)phi__deferred_emit(agent, &phi__deferred_of(agent)->waits->rewrite, PHI_CANCELLED,
+                                 PHI__LIT("a newer rewrite took its place"));
+    return true;
+}
+
+static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
+                                     bool noted) {
+    phi__deferred *slot;
+    char words[200];
+    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
+    slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
+    if (slot == NULL) return PHI_NO_MEMORY;
+    slot->must_gain = must_gain;
+    phi_arena_init(&slot->arena, &agent->memory, 0);
+    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
+        !phi__deferred_name(agent, slot) || (!noted && !phi__deferred_enter(agent, slot))) {
+        phi_arena_free(&slot->arena);
+        phi__free(&agent->memory, slot, sizeof *slot);
+        return PHI_NO_MEMORY;
+    }
+    phi__deferred_forget(agent);
+    phi__deferred_of(agent)->waits = slot;
+    return PHI_OK;
+}
+
+/* As phi__deferred_rewrite, of a rewrite that the log has a note of; it may have an id of phi's
+   own. */
+static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi_status status;
+    if (agent->run != NULL) return phi__deferred_wait(agent, rewrite, must_gain, true);
+    status = phi__deferred_do(agent, rewrite, must_gain);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__deferred_note_over(agent);
+    return status;
+}
+
+PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                         bool must_gain) {
+    char words[200];
+    phi_status status;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
+    return agent->run != NULL ? phi__deferred_wait(agent, rewrite, must_gain, false)
+                              : phi__deferred_do(agent, rewrite, must_gain);
+}
+
+/* ---- in a snapshot ---- */
+
+static void phi__deferred_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    if (phi__deferred_of(agent)->waits == NULL) return;
+    phi__json_put_key(out, PHI__LIT("put_off"));
+    phi__deferred_put(out, &phi__deferred_of(agent)->waits->rewrite,
+                      phi__deferred_of(agent)->waits->must_gain, scratch);
+}
+
+/* Where no run goes on any more it is done, and told of. */
+static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
+    return node != NULL ? phi__deferred_get(agent, node, phi__deferred_take) : PHI_OK;
+}
+
+/* ---- of another process ---- */
+
+/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
+static phi_status phi__deferred_recover(phi__agent *agent) {
+    const phi__note *note = phi__deferred_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__deferred_get(agent, root, phi__deferred_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+}
+
+/* ---- looking at it ---- */
+
+PHI__FN bool phi__deferred_waits(const phi__agent *agent) {
+    return phi__deferred_of(agent)->waits != NULL;
+}
+
+PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
+    if (phi__deferred_of(agent)->waits == NULL) return PHI_NOT_FOUND;
+    return phi__rewrite_copy(arena, &phi__deferred_of(agent)->waits->rewrite, out) ? PHI_OK
+                                                                                   : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id) {
+    phi__deferred *slot = phi__deferred_of(agent)->waits;
+    if (slot == NULL) return PHI_NOT_FOUND;
+    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
+        return PHI_NOT_FOUND;
+    if (phi__deferred_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
+    (void)phi__deferred_emit(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
+    phi__deferred_forget(agent);
+    return PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__deferred_at(phi__moment *moment) {
+    phi__agent *agent = moment->agent;
+    switch (moment->point) {
+    case PHI__POINT_RUN_ENDS:
+    case PHI__POINT_RUN_OVER: phi__deferred_due(agent); break; /* asked for by the last hook */
+    case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
+    case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
+    case PHI__POINT_AGENT_LOAD_LATE:
+        moment->status = phi__deferred_load(agent, phi_json_get(moment->json, "put_off"));
+        break;
+    case PHI__POINT_LOG_OPENED: moment->status = phi__deferred_recover(agent); break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__deferred_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
+                                             PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
+                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
+                                         0, sizeof(phi__deferrals), phi__deferred_at};
+    return &feature;
+}
+
+/* ---- src/features/deferred_note.c ---- */
+
+/* deferred_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
+   store.
+
+   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
+   its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
+   that it was done. Logs in no store have these notes, too: a log does not depend on where it is
+   kept. */
+
+
+/* ---- as JSON ---- */
+
+PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                               phi_arena *scratch) {
+    phi__buf_char(out, '{');
+    if (rewrite->lane != NULL) {
+        phi__json_put_key(out, PHI__LIT("lane"));
+        phi__json_put_str(out, phi_str_of(rewrite->lane));
+    }
+    phi__entry_put_rewrite(out, rewrite, scratch);
+    if (must_gain) {
+        phi__json_put_key(out, PHI__LIT("must_gain"));
+        phi__buf_text(out, "true");
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
+                                     phi_status (*take)(phi__agent *agent,
+                                                        const phi_rewrite *rewrite,
+                                                        bool must_gain)) {
+    phi__entry_reader reader;
+    phi_rewrite rewrite;
+    phi_status status;
+    phi__entry_reader_init(&reader, agent->thread);
+    status = phi__entry_get_rewrite(&reader, node, &rewrite);
+    if (status == PHI_OK) {
+        status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
+    }
+    phi__entry_reader_free(&reader);
+    return status;
+}
+
+/* ---- notes ---- */
+
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
+PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread) {
+    size_t i = thread->log.held;
+    while (i-- > 0) {
+        const phi__entry *entry = thread->log.entries[i];
+        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
+            continue;
+        return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
+    }
+    return NULL;
+}
+
+PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                      bool must_gain) {
+    phi__buf json;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf_init(&json, &agent->memory);
+    phi_arena_init(&scratch, &agent->memory, 0);
+    phi__deferred_put(&json, rewrite, must_gain, &scratch);
+    status = json.failed
+                 ? PHI_NO_MEMORY
+                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
+    phi_arena_free(&scratch);
+    phi__buf_free(&json);
+    return status;
+}
+
+PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
+    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
+}
+
 /* ---- src/features/fields.c ---- */
 
 /* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
@@ -50713,16 +51431,16 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
 
 
 /* What a tool with on_field has heard of a block of the answer. */
-typedef struct phi__told {
+typedef struct phi__emitted {
     const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
     phi__json_fields scan;
     uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool told;         /* a value, and neither `dropped` nor `start` since */
-} phi__told;
+    bool emitted;      /* a value, and neither `dropped` nor `start` since */
+} phi__emitted;
 
 /* Of a run. */
 typedef struct phi__fields {
-    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
     size_t count, cap;
     size_t from; /* blocks before it were whole and are told */
 } phi__fields;
@@ -50734,24 +51452,24 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
 }
 
 /* True: the agent is still there. */
-static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__told *told,
+static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emitted *emitted,
                              phi_field *field) {
     field->agent = phi__agent_handle(run->agent);
-    field->block_index = (uint32_t)(told - f->told);
+    field->block_index = (uint32_t)(emitted - f->emitted);
     field->tool_call_id = phi__fields_id(run, field->block_index);
-    told->tool->on_field(told->tool->user_data, field);
+    emitted->tool->on_field(emitted->tool->user_data, field);
     return run->agent->slot != NULL;
 }
 
 /* `dropped`, where something was told. False: the agent is gone. */
-static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__told *told) {
+static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emitted *emitted) {
     phi_field field;
-    if (!told->told) return true;
-    told->told = false;
+    if (!emitted->emitted) return true;
+    emitted->emitted = false;
     memset(&field, 0, sizeof field);
     field.dropped = true;
     field.path = field.value = phi__str("", 0);
-    return phi__fields_call(run, f, told, &field);
+    return phi__fields_call(run, f, emitted, &field);
 }
 
 /* ---- while the answer comes ---- */
@@ -50768,63 +51486,66 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
 }
 
 /* What is told of a block; NULL: nothing, or there is no memory. */
-static phi__told *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
+static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
     const phi_tool *tool;
-    phi__told *told;
-    if (block < f->count && f->told[block].tool != NULL) return &f->told[block];
+    phi__emitted *emitted;
+    if (block < f->count && f->emitted[block].tool != NULL) return &f->emitted[block];
     tool = phi__fields_tool(run, block);
     if (tool == NULL) return NULL;
     if (block >= f->count) {
-        told = (phi__told *)phi__grow(memory, f->told, &f->cap, block + 1, sizeof *told);
-        if (told == NULL) {
+        emitted =
+            (phi__emitted *)phi__grow(memory, f->emitted, &f->cap, block + 1, sizeof *emitted);
+        if (emitted == NULL) {
             phi__attempt_lose(run);
             return NULL;
         }
-        memset(told + f->count, 0, (block + 1 - f->count) * sizeof *told);
-        f->told = told;
+        memset(emitted + f->count, 0, (block + 1 - f->count) * sizeof *emitted);
+        f->emitted = emitted;
         f->count = block + 1;
     }
-    told = &f->told[block];
-    told->tool = tool;
-    told->rewrites = assembly->drafts[block].rewrites;
-    phi__json_fields_init(&told->scan, memory);
-    return told;
+    emitted = &f->emitted[block];
+    emitted->tool = tool;
+    emitted->rewrites = assembly->drafts[block].rewrites;
+    phi__json_fields_init(&emitted->scan, memory);
+    return emitted;
 }
 
 /* What has arrived of one block. False: the agent is gone. */
-static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__told *told, size_t block) {
+static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
+                              size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_field field;
-    if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
-        told->rewrites = assembly->drafts[block].rewrites;
-        phi__json_fields_free(&told->scan);
-        if (!phi__fields_take_back(run, f, told)) return false;
+    /* other text has come in its place */
+    if (emitted->rewrites != assembly->drafts[block].rewrites) {
+        emitted->rewrites = assembly->drafts[block].rewrites;
+        phi__json_fields_free(&emitted->scan);
+        if (!phi__fields_take_back(run, f, emitted)) return false;
     }
     memset(&field, 0, sizeof field);
     while (!run->end.cancelled) {
         phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
-        int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
+        int got = phi__json_fields_next(&emitted->scan, text, &field.path, &field.value);
         if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
         if (got <= 0) return true;
-        told->told = true;
-        if (!phi__fields_call(run, f, told, &field)) return false;
+        emitted->emitted = true;
+        if (!phi__fields_call(run, f, emitted, &field)) return false;
     }
     return true;
 }
 
 /* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
    False, here and below: the agent is gone. */
-static bool phi__fields_tell(phi__run *run, phi__fields *f, bool whole) {
+static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
     if (!phi__agent_has_tools(run->agent)->has_fields) return true;
     if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     for (i = whole ? 0 : f->from; i < assembly->count; i++) {
-        phi__told *told = phi__fields_of(run, f, i);
-        if (told != NULL && !phi__fields_block(run, f, told, i)) return false;
+        phi__emitted *emitted = phi__fields_of(run, f, i);
+        if (emitted != NULL && !phi__fields_block(run, f, emitted, i)) return false;
         if (phi__attempt_lost(run) || run->end.cancelled) return true;
         if (i == f->from && !assembly->drafts[i].open) f->from++;
     }
@@ -50836,46 +51557,46 @@ static bool phi__fields_tell(phi__run *run, phi__fields *f, bool whole) {
 static void phi__fields_free(phi__run *run, phi__fields *f) {
     size_t i;
     for (i = 0; i < f->count; i++)
-        if (f->told[i].tool != NULL) phi__json_fields_free(&f->told[i].scan);
-    phi__free(&run->agent->memory, f->told, f->cap * sizeof *f->told);
-    f->told = NULL;
+        if (f->emitted[i].tool != NULL) phi__json_fields_free(&f->emitted[i].scan);
+    phi__free(&run->agent->memory, f->emitted, f->cap * sizeof *f->emitted);
+    f->emitted = NULL;
     f->count = f->cap = f->from = 0;
 }
 
 static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     size_t i;
     for (i = 0; i < f->count; i++)
-        if (!phi__fields_take_back(run, f, &f->told[i])) return false;
+        if (!phi__fields_take_back(run, f, &f->emitted[i])) return false;
     phi__fields_free(run, f);
     return true;
 }
 
 /* What was told of a call's block. NULL: nothing; its answer, or its start, was in another
    process. */
-static phi__told *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
+static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     size_t block;
     if (f->count == 0) return NULL;
     block = (size_t)(call->block - call->run->reply->content);
-    return block < f->count && f->told[block].tool != NULL ? &f->told[block] : NULL;
+    return block < f->count && f->emitted[block].tool != NULL ? &f->emitted[block] : NULL;
 }
 
 /* The answer is whole, and this is one of its calls. */
 static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
-    phi__told *told = phi__fields_of_call(f, call);
-    if (told == NULL) return true;
-    phi__json_fields_free(&told->scan);
-    return told->tool == call->tool || phi__fields_take_back(call->run, f, told);
+    phi__emitted *emitted = phi__fields_of_call(f, call);
+    if (emitted == NULL) return true;
+    phi__json_fields_free(&emitted->scan);
+    return emitted->tool == call->tool || phi__fields_take_back(call->run, f, emitted);
 }
 
 static void phi__fields_started(const phi__fields *f, const phi__toolcall *call) {
-    phi__told *told = phi__fields_of_call(f, call);
-    if (told != NULL) told->told = false;
+    phi__emitted *emitted = phi__fields_of_call(f, call);
+    if (emitted != NULL) emitted->emitted = false;
 }
 
 /* It has a result; if it never was started, what was told of it is taken back. */
 static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
-    phi__told *told = phi__fields_of_call(f, call);
-    return told == NULL || phi__fields_take_back(call->run, f, told);
+    phi__emitted *emitted = phi__fields_of_call(f, call);
+    return emitted == NULL || phi__fields_take_back(call->run, f, emitted);
 }
 
 /* ---- the feature ---- */
@@ -50888,7 +51609,7 @@ static phi__state phi__fields_take(phi__moment *moment) {
     case PHI__POINT_REQUEST:
         if (phi__agent_has_tools(run->agent)->has_fields) run->slices = true;
         break;
-    case PHI__POINT_SLICE: there = phi__fields_tell(run, f, moment->whole); break;
+    case PHI__POINT_SLICE: there = phi__fields_emit(run, f, moment->whole); break;
     case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;
     case PHI__POINT_CALL_MADE: there = phi__fields_adopt(f, moment->call); break;
     case PHI__POINT_CALL_STARTS: phi__fields_started(f, moment->call); break;
@@ -50910,316 +51631,6 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 }
 
 #endif
-
-/* ---- src/features/put_off.c ---- */
-
-/* put_off.c - rewrites that the host asks for: done at once, or deferred until the run that goes on
-   has ended.
-
-   One slot: a newer one takes the place of what waits. What became of each is told. The one that
-   waits is noted in the log (put_off_note.c). */
-
-
-#include <stdio.h>
-
-typedef struct phi__put_off {
-    phi_arena arena;
-    phi_rewrite rewrite;
-    bool must_gain; /* it is a summary */
-} phi__put_off;
-
-/* Of an agent. */
-typedef struct phi__put_offs {
-    phi__put_off *waits; /* for the end of the run; or NULL */
-} phi__put_offs;
-
-static phi__put_offs *phi__put_off_of(const phi__agent *agent) {
-    return (phi__put_offs *)phi__feature_agent_state(agent, phi__put_off_feature);
-}
-
-static void phi__put_off_forget(phi__agent *agent) {
-    phi__put_offs *all = phi__put_off_of(agent);
-    phi__put_off *slot = all->waits;
-    all->waits = NULL;
-    if (slot == NULL) return;
-    phi_arena_free(&slot->arena);
-    phi__free(&agent->memory, slot, sizeof *slot);
-}
-
-/* words: static, or in the thread. */
-static bool phi__put_off_tell(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
-                              phi_str words) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_REWRITE;
-    event.status = status;
-    event.text = phi_str_of(rewrite->op_id);
-    event.source = words;
-    return phi__emit(agent, &event, NULL, 0);
-}
-
-static phi_status phi__put_off_over(phi__agent *agent, const phi_rewrite *rewrite,
-                                    phi_status status, const char *words) {
-    phi_str kept = {"", 0};
-    phi_rewrite told = *rewrite;
-    bool named = told.op_id != NULL && told.op_id[0] != '\0';
-    if (status == PHI_OK && !named) told.op_id = agent->thread->ops.last->rewrite.op_id;
-    if (words[0] != '\0' &&
-        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
-        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-    (void)phi__put_off_tell(agent, &told, status, kept); /* done is done, told or not */
-    return status;
-}
-
-static phi_status phi__put_off_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
-    char words[200];
-    bool duplicate = false;
-    phi_status status;
-    if (must_gain && !phi__weigh_gains(agent, rewrite))
-        return phi__put_off_over(agent, rewrite, PHI_REFUSED,
-                                 "the summary is no shorter than what it would replace");
-    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
-                                 sizeof words);
-    if (duplicate)
-        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
-    return phi__put_off_over(agent, rewrite, status, words);
-}
-
-/* The run has ended: what waits is done. */
-static void phi__put_off_due(phi__agent *agent) {
-    phi__put_off *slot = phi__put_off_of(agent)->waits;
-    if (slot == NULL) return;
-    if (phi__put_off_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
-        (void)phi__put_off_note_over(agent);
-    phi__put_off_forget(agent);
-}
-
-/* ---- waiting ---- */
-
-/* Each has an id: so another process knows whether it was done. */
-static bool phi__put_off_name(const phi__agent *agent, phi__put_off *slot) {
-    char made[PHI__OP_MADE_SIZE];
-    phi_str kept;
-    const char *id = slot->rewrite.op_id;
-    if (id != NULL && id[0] != '\0') return true;
-    phi__rewrite_name(agent->thread, made);
-    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
-    slot->rewrite.op_id = kept.at;
-    return true;
-}
-
-/* In the place of what waits, if anything does: that is told of where there is memory for it. */
-static bool phi__put_off_enter(phi__agent *agent, phi__put_off *slot) {
-    if (phi__put_off_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
-    if (phi__put_off_of(agent)->waits != NULL)
-        (void)phi__put_off_tell(agent, &phi__put_off_of(agent)->waits->rewrite, PHI_CANCELLED,
-                                PHI__LIT("a newer rewrite took its place"));
-    return true;
-}
-
-static phi_status phi__put_off_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
-                                    bool noted) {
-    phi__put_off *slot;
-    char words[200];
-    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
-    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
-    slot = (phi__put_off *)phi__alloc(&agent->memory, sizeof *slot);
-    if (slot == NULL) return PHI_NO_MEMORY;
-    slot->must_gain = must_gain;
-    phi_arena_init(&slot->arena, &agent->memory, 0);
-    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
-        !phi__put_off_name(agent, slot) || (!noted && !phi__put_off_enter(agent, slot))) {
-        phi_arena_free(&slot->arena);
-        phi__free(&agent->memory, slot, sizeof *slot);
-        return PHI_NO_MEMORY;
-    }
-    phi__put_off_forget(agent);
-    phi__put_off_of(agent)->waits = slot;
-    return PHI_OK;
-}
-
-/* As phi__put_off_rewrite, of a rewrite that the log has a note of; it may have an id of phi's
-   own. */
-static phi_status phi__put_off_take(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
-    phi_status status;
-    if (agent->run != NULL) return phi__put_off_wait(agent, rewrite, must_gain, true);
-    status = phi__put_off_do(agent, rewrite, must_gain);
-    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__put_off_note_over(agent);
-    return status;
-}
-
-PHI__FN phi_status phi__put_off_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
-                                        bool must_gain) {
-    char words[200];
-    phi_status status;
-    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
-    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
-    if (status != PHI_OK) return phi__put_off_over(agent, rewrite, status, words);
-    return agent->run != NULL ? phi__put_off_wait(agent, rewrite, must_gain, false)
-                              : phi__put_off_do(agent, rewrite, must_gain);
-}
-
-/* ---- in a snapshot ---- */
-
-static void phi__put_off_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
-    if (phi__put_off_of(agent)->waits == NULL) return;
-    phi__json_put_key(out, PHI__LIT("put_off"));
-    phi__put_off_put(out, &phi__put_off_of(agent)->waits->rewrite,
-                     phi__put_off_of(agent)->waits->must_gain, scratch);
-}
-
-/* Where no run goes on any more it is done, and told of. */
-static phi_status phi__put_off_load(phi__agent *agent, const phi_json *node) {
-    return node != NULL ? phi__put_off_get(agent, node, phi__put_off_take) : PHI_OK;
-}
-
-/* ---- of another process ---- */
-
-/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
-static phi_status phi__put_off_recover(phi__agent *agent) {
-    const phi__note *note = phi__put_off_noted(agent->thread);
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_str op_id;
-    phi_status status = PHI_OK;
-    if (note == NULL) return PHI_OK;
-    phi_arena_init(&scratch, &agent->memory, 0);
-    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
-    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
-    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
-        status = phi__put_off_get(agent, root, phi__put_off_take);
-    phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
-}
-
-/* ---- looking at it ---- */
-
-PHI__FN bool phi__put_off_waits(const phi__agent *agent) {
-    return phi__put_off_of(agent)->waits != NULL;
-}
-
-PHI__FN phi_status phi__put_off_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
-    if (phi__put_off_of(agent)->waits == NULL) return PHI_NOT_FOUND;
-    return phi__rewrite_copy(arena, &phi__put_off_of(agent)->waits->rewrite, out) ? PHI_OK
-                                                                                  : PHI_NO_MEMORY;
-}
-
-PHI__FN phi_status phi__put_off_withdraw(phi__agent *agent, const char *op_id) {
-    phi__put_off *slot = phi__put_off_of(agent)->waits;
-    if (slot == NULL) return PHI_NOT_FOUND;
-    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
-        return PHI_NOT_FOUND;
-    if (phi__put_off_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
-    (void)phi__put_off_tell(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
-    phi__put_off_forget(agent);
-    return PHI_OK;
-}
-
-/* ---- the feature ---- */
-
-static phi__state phi__put_off_at(phi__moment *moment) {
-    phi__agent *agent = moment->agent;
-    switch (moment->point) {
-    case PHI__POINT_RUN_ENDS:
-    case PHI__POINT_RUN_OVER: phi__put_off_due(agent); break; /* asked for by the last hook */
-    case PHI__POINT_AGENT_FREED: phi__put_off_forget(agent); break;
-    case PHI__POINT_AGENT_SAVE_LATE: phi__put_off_save(moment->out, agent, moment->scratch); break;
-    case PHI__POINT_AGENT_LOAD_LATE:
-        moment->status = phi__put_off_load(agent, phi_json_get(moment->json, "put_off"));
-        break;
-    case PHI__POINT_LOG_OPENED: moment->status = phi__put_off_recover(agent); break;
-    default: break;
-    }
-    return PHI__RUN_ON;
-}
-
-PHI__FN const phi__feature *phi__put_off_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
-                                             PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
-                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
-                                         0, sizeof(phi__put_offs), phi__put_off_at};
-    return &feature;
-}
-
-/* ---- src/features/put_off_note.c ---- */
-
-/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
-   store.
-
-   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
-   its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
-   that it was done. Logs in no store have these notes, too: a log does not depend on where it is
-   kept. */
-
-
-/* ---- as JSON ---- */
-
-PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                              phi_arena *scratch) {
-    phi__buf_char(out, '{');
-    if (rewrite->lane != NULL) {
-        phi__json_put_key(out, PHI__LIT("lane"));
-        phi__json_put_str(out, phi_str_of(rewrite->lane));
-    }
-    phi__entry_put_rewrite(out, rewrite, scratch);
-    if (must_gain) {
-        phi__json_put_key(out, PHI__LIT("must_gain"));
-        phi__buf_text(out, "true");
-    }
-    phi__buf_char(out, '}');
-}
-
-PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
-                                    phi_status (*take)(phi__agent *agent,
-                                                       const phi_rewrite *rewrite,
-                                                       bool must_gain)) {
-    phi__entry_reader reader;
-    phi_rewrite rewrite;
-    phi_status status;
-    phi__entry_reader_init(&reader, agent->thread);
-    status = phi__entry_get_rewrite(&reader, node, &rewrite);
-    if (status == PHI_OK) {
-        status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
-    }
-    phi__entry_reader_free(&reader);
-    return status;
-}
-
-/* ---- notes ---- */
-
-/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
-   waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
-    size_t i = thread->log.held;
-    while (i-- > 0) {
-        const phi__entry *entry = thread->log.entries[i];
-        if (entry->kind != PHI_ENTRY_NOTE || !phi__str_is(entry->of.note->kind, PHI_NOTE_DEFERRED))
-            continue;
-        return phi__str_is(entry->of.note->json, "null") ? NULL : entry->of.note;
-    }
-    return NULL;
-}
-
-PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite,
-                                     bool must_gain) {
-    phi__buf json;
-    phi_arena scratch;
-    phi_status status;
-    phi__buf_init(&json, &agent->memory);
-    phi_arena_init(&scratch, &agent->memory, 0);
-    phi__put_off_put(&json, rewrite, must_gain, &scratch);
-    status = json.failed
-                 ? PHI_NO_MEMORY
-                 : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
-    phi_arena_free(&scratch);
-    phi__buf_free(&json);
-    return status;
-}
-
-PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
-    return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
-}
 
 /* ---- src/features/table.c ---- */
 
@@ -51247,9 +51658,9 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
 #endif
 
 #ifdef PHI_NO_CONTEXT_EDITS
-#define PHI__TABLE_WISHES(X)
+#define PHI__TABLE_CONTEXT_EDITS(X)
 #else
-#define PHI__TABLE_WISHES(X) X(phi__wishes_feature)
+#define PHI__TABLE_CONTEXT_EDITS(X) X(phi__context_edits_feature)
 #endif
 
 #ifdef PHI_NO_COMPACTION
@@ -51263,8 +51674,8 @@ PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
-    PHI__TABLE_WISHES(X) \
-    X(phi__put_off_feature) \
+    PHI__TABLE_CONTEXT_EDITS(X) \
+    X(phi__deferred_feature) \
     PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 
@@ -51280,377 +51691,20 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #undef PHI__TABLE_FIELDS
 #undef PHI__TABLE_CACHING
 #undef PHI__TABLE_CAPTURE
-#undef PHI__TABLE_WISHES
+#undef PHI__TABLE_CONTEXT_EDITS
 #undef PHI__TABLE_COMPACTION
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
 #undef PHI__TABLE_LINE
 
-/* ---- src/features/wishes.c ---- */
-
-/* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
-
-   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
-   the run's own. A revert comes first, so that a prune does not count what is gone. */
-
-#ifndef PHI_NO_CONTEXT_EDITS
-
-
-#include <stdio.h>
-
-/* Of a run. */
-typedef struct phi__wishes {
-    uint64_t prune_tokens; /* 0: none */
-    phi__buf memo;
-    bool reverts;
-    phi_revert_category category;
-    uint64_t step;
-    phi__buf summary;
-} phi__wishes;
-
-static phi__run *phi__wishes_run(phi_call call) {
-    phi__slot *slot =
-        call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
-    return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
-}
-
-/* Its buffers take the agent's memory. */
-static void phi__wishes_begin(phi__run *run, phi__wishes *wishes) {
-    if (wishes->memo.memory != NULL) return;
-    phi__buf_init(&wishes->memo, &run->agent->memory);
-    phi__buf_init(&wishes->summary, &run->agent->memory);
-}
-
-static phi__wishes *phi__wishes_of(phi__run *run) {
-    phi__wishes *wishes = (phi__wishes *)phi__feature_run_state(run, phi__wishes_feature);
-    phi__wishes_begin(run, wishes);
-    return wishes;
-}
-
-static void phi__wishes_free(phi__wishes *wishes) {
-    if (wishes->memo.memory == NULL) return;
-    phi__buf_free(&wishes->memo);
-    phi__buf_free(&wishes->summary);
-    wishes->prune_tokens = 0;
-    wishes->reverts = false;
-}
-
-/* The entry that began the turn. */
-static uint64_t phi__wishes_turn(const phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    size_t i = thread->log.held;
-    while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
-    return i > 0 ? thread->log.entries[i - 1]->seq : 0;
-}
-
-static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
-    phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
-                                            run->turn.index, NULL, NULL, 0);
-    *done = status == PHI_OK;
-    return status != PHI_NO_MEMORY;
-}
-
-/* ---- prunes ---- */
-
-static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
-    int64_t *times = (int64_t *)phi_arena_alloc(
-        arena, phi__mul(phi__max(pruned->timestamp_count, 1), sizeof *times));
-    phi_event event;
-    if (kept == NULL || times == NULL) return false;
-    *kept = *pruned;
-    memcpy(times, pruned->timestamps, pruned->timestamp_count * sizeof *times);
-    kept->timestamps = times;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_PRUNED;
-    event.pruned = kept;
-    return phi__arena_str(arena, pruned->memo, &kept->memo) &&
-           phi__emit(run->agent, &event, NULL, 0);
-}
-
-static bool phi__wishes_prune(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
-    const phi_thread *thread = run->agent->thread;
-    const phi_view_item *items;
-    phi_rewrite rewrite;
-    phi_pruned pruned;
-    phi_prune prune;
-    size_t count;
-    bool done;
-    memset(&prune, 0, sizeof prune);
-    prune.tokens = wishes->prune_tokens;
-    prune.memo = phi__buf_str(&wishes->memo);
-    prune.from_seq = phi_thread_prunable_from(thread);
-    prune.end_seq = phi__wishes_turn(run);
-    if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
-                       &pruned) != PHI_OK)
-        return false;
-    if (rewrite.span_count == 0) return true;
-    if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
-    return !done || phi__wishes_tell_pruned(run, &pruned);
-}
-
-/* ---- reverts ---- */
-
-static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
-    phi_str *names = (phi_str *)phi_arena_alloc(
-        arena, phi__mul(phi__max(reverted->abandoned_count, 1), sizeof *names));
-    phi_event event;
-    size_t i;
-    if (kept == NULL || names == NULL) return false;
-    *kept = *reverted; /* its category is static */
-    for (i = 0; i < reverted->abandoned_count; i++)
-        if (!phi__arena_str(arena, reverted->abandoned[i], &names[i])) return false;
-    kept->abandoned = names;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_REVERTED;
-    event.reverted = kept;
-    return phi__arena_str(arena, reverted->target, &kept->target) &&
-           phi__arena_str(arena, reverted->summary, &kept->summary) &&
-           phi__arena_str(arena, reverted->reason, &kept->reason) &&
-           phi__emit(run->agent, &event, NULL, 0);
-}
-
-static phi_revert phi__wishes_revert_of(const phi__run *run, const phi__wishes *wishes) {
-    phi_revert revert;
-    memset(&revert, 0, sizeof revert);
-    revert.category = wishes->category;
-    revert.step = wishes->step;
-    revert.summary = phi__buf_str(&wishes->summary);
-    revert.end_seq = phi__wishes_turn(run);
-    return revert;
-}
-
-static bool phi__wishes_revert(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
-    const phi_thread *thread = run->agent->thread;
-    phi_revert revert = phi__wishes_revert_of(run, wishes);
-    phi_reverted reverted;
-    phi_rewrite rewrite;
-    bool done;
-    if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
-    if (rewrite.span_count > 0) {
-        if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
-        if (!done) { /* a history that the host made, with results far from their calls */
-            reverted.applied = false;
-            reverted.abandoned_count = 0;
-            reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
-        }
-    }
-    return phi__wishes_tell_reverted(run, &reverted);
-}
-
-/* One that another has taken the place of. */
-static bool phi__wishes_replaced(phi__run *run, const phi__wishes *wishes) {
-    phi_reverted reverted;
-    char target[PHI__STEP_BYTES];
-    memset(&reverted, 0, sizeof reverted);
-    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)wishes->step);
-    reverted.category = phi_str_of(phi_revert_category_text(wishes->category));
-    reverted.target = phi_str_of(target);
-    reverted.summary = phi__buf_str(&wishes->summary);
-    reverted.reason = PHI__LIT("a later one of the same turn took its place");
-    return phi__wishes_tell_reverted(run, &reverted);
-}
-
-/* ---- at the end of a turn ---- */
-
-static bool phi__wishes_do(phi__run *run, phi__wishes *wishes) {
-    phi_arena scratch;
-    bool good = true;
-    if (wishes->prune_tokens == 0 && !wishes->reverts) return true;
-    phi_arena_init(&scratch, &run->agent->memory, 0);
-    if (wishes->reverts) good = phi__wishes_revert(run, wishes, &scratch);
-    if (good && wishes->prune_tokens > 0) good = phi__wishes_prune(run, wishes, &scratch);
-    phi_arena_free(&scratch);
-    phi__wishes_free(wishes);
-    return good;
-}
-
-/* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
-static const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    char label[PHI__STEP_BYTES];
-    phi_message *named;
-    phi_content *content;
-    size_t n = result->content_count;
-    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
-    (void)phi__step_label(run->agent->thread->log.count, label);
-    named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
-    content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
-    if (named == NULL || content == NULL) return NULL;
-    *named = *result;
-    if (n > 0) memcpy(content, result->content, n * sizeof *content);
-    content[n].kind = PHI_CONTENT_TEXT;
-    if (!phi__arena_str(arena, phi_str_of(label), &content[n].text)) return NULL;
-    named->content = content;
-    named->content_count = n + 1;
-    return named;
-}
-
-/* ---- snapshots ---- */
-
-static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, phi__buf_str(text));
-}
-
-static void phi__wishes_save(phi__buf *out, const phi__wishes *wishes) {
-    if (wishes->prune_tokens > 0) {
-        phi__json_put_key(out, PHI__LIT("prune"));
-        phi__json_put_u64(out, wishes->prune_tokens);
-        phi__wishes_put(out, "prune_memo", &wishes->memo);
-    }
-    if (!wishes->reverts) return;
-    phi__json_put_key(out, PHI__LIT("revert"));
-    phi__json_put_u64(out, (uint64_t)wishes->category);
-    phi__json_put_key(out, PHI__LIT("revert_step"));
-    phi__json_put_u64(out, wishes->step);
-    phi__wishes_put(out, "revert_summary", &wishes->summary);
-}
-
-static phi_status phi__wishes_load(phi__run *run, phi__wishes *wishes, const phi_json *node) {
-    uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
-    if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
-    phi__wishes_begin(run, wishes);
-    wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
-    phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
-    wishes->reverts = category > 0;
-    wishes->category = (phi_revert_category)category;
-    wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
-    phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
-    return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
-}
-
-/* ---- the feature ---- */
-
-static phi__state phi__wishes_take(phi__moment *moment) {
-    phi__run *run = moment->run;
-    phi__wishes *wishes = (phi__wishes *)moment->run_state;
-    bool done = true;
-    switch (moment->point) {
-    case PHI__POINT_RESULT:
-        moment->message = phi__wishes_name(run, moment->message);
-        done = moment->message != NULL;
-        break;
-    case PHI__POINT_TURN_ENDS: done = phi__wishes_do(run, wishes); break;
-    case PHI__POINT_RUN_FREED: phi__wishes_free(wishes); break;
-    case PHI__POINT_RUN_SAVE: phi__wishes_save(moment->out, wishes); break;
-    case PHI__POINT_RUN_LOAD: moment->status = phi__wishes_load(run, wishes, moment->json); break;
-    default: break;
-    }
-    return done ? PHI__RUN_ON : PHI__RUN_LOST;
-}
-
-PHI__FN const phi__feature *phi__wishes_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__wishes), 0, phi__wishes_take};
-    return &feature;
-}
-
-/* ---- public ---- */
-
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
-    phi__run *run = phi__wishes_run(call);
-    phi__wishes *wishes;
-    size_t before;
-    if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
-    if (run == NULL) return PHI_STALE;
-    wishes = phi__wishes_of(run);
-    before = wishes->memo.len;
-    if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
-    phi__buf_add_str(&wishes->memo, memo);
-    if (wishes->memo.failed) {
-        wishes->memo.failed = false;
-        wishes->memo.len = before;
-        return PHI_NO_MEMORY;
-    }
-    wishes->prune_tokens =
-        tokens > UINT64_MAX - wishes->prune_tokens ? UINT64_MAX : wishes->prune_tokens + tokens;
-    return PHI_OK;
-}
-
-/* Whether it can be done as things stand; else it is told. */
-static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char *words,
-                                  size_t words_size) {
-    phi_status status;
-    phi_reverted reverted;
-    phi_rewrite rewrite;
-    phi_arena scratch;
-    phi_arena_init(&scratch, &run->agent->memory, 0);
-    status = phi_revert_plan(run->agent->thread, revert, &scratch, &rewrite, &reverted);
-    if (status == PHI_OK && !reverted.applied) {
-        if (words != NULL && words_size > 0)
-            (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
-        status = phi__wishes_tell_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
-    }
-    phi_arena_free(&scratch);
-    return status;
-}
-
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size) {
-    phi__run *run = phi__wishes_run(call);
-    phi__wishes *wishes;
-    phi_revert revert;
-    phi_status status;
-    phi__buf copy;
-    if (call.rt == NULL || (summary.at == NULL && summary.len > 0)) return PHI_BAD_ARG;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    if (run == NULL) return PHI_STALE;
-    memset(&revert, 0, sizeof revert);
-    revert.category = category;
-    revert.step = step;
-    revert.summary = summary;
-    revert.end_seq = phi__wishes_turn(run);
-    status = phi__wishes_try(run, &revert, words, words_size);
-    if (status != PHI_OK) return status;
-    wishes = phi__wishes_of(run);
-    phi__buf_init(&copy, &run->agent->memory);
-    phi__buf_add_str(&copy, summary);
-    if (copy.failed || (wishes->reverts && !phi__wishes_replaced(run, wishes))) {
-        phi__buf_free(&copy);
-        return PHI_NO_MEMORY;
-    }
-    phi__buf_free(&wishes->summary);
-    wishes->summary = copy;
-    wishes->category = category;
-    wishes->step = step;
-    wishes->reverts = true;
-    return PHI_OK;
-}
-
-#else
-
-PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
-    (void)tokens;
-    (void)memo;
-    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
-}
-
-PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
-                                   phi_str summary, char *words, size_t words_size) {
-    (void)category;
-    (void)step;
-    (void)summary;
-    if (words != NULL && words_size > 0) words[0] = '\0';
-    return call.rt == NULL ? PHI_BAD_ARG : PHI_UNSUPPORTED;
-}
-
-#endif
-
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x8777645b
+#if PHI__IMP_AGENT != 0x308baa75
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x8777645b
+#define PHI__IMP_AGENT 0x308baa75
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51733,7 +51787,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
    goes with phi__agent_destroy, at the end of the step. */
-PHI__FN void phi__agent_doom(phi__agent *agent);
+PHI__FN void phi__agent_retire(phi__agent *agent);
 /* The same; outside of a step its memory goes at once. */
 PHI__FN void phi__agent_drop(phi__agent *agent);
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
@@ -51754,8 +51808,9 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
-/* bare_run.c */
-PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
+/* one_shot_run.c */
+PHI__FN void
+phi__one_shot_retire(phi_runtime *rt); /* a step begins, and popped events were released */
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__threads_free(phi_runtime *rt);
 
@@ -51806,7 +51861,7 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "%s: the runtime is closing", what);
-    if (phi__bare_is(agent))
+    if (phi__one_shot_is(agent))
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
@@ -52037,25 +52092,25 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_rewrite(agent, rewrite, false) : PHI_STALE;
+    return agent != NULL ? phi__deferred_rewrite(agent, rewrite, false) : PHI_STALE;
 }
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && phi__put_off_waits(agent);
+    return agent != NULL && phi__deferred_waits(agent);
 }
 
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
                                               phi_rewrite *out) {
     const phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_show(agent, arena, out) : PHI_STALE;
+    return agent != NULL ? phi__deferred_show(agent, arena, out) : PHI_STALE;
 }
 
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_id) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_withdraw(agent, op_id) : PHI_STALE;
+    return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
 
 /* ---- public: changing it ---- */
@@ -52132,13 +52187,13 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_format: out of memory");
 }
 
-PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_after,
-                                             uint32_t stop_after) {
+PHI_API phi_status phi_agent_set_repeat_limits(phi_agent handle, uint32_t warn_after,
+                                               uint32_t stop_after) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    agent->desc.doom_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
-    agent->desc.doom_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
+    agent->desc.repeat_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
+    agent->desc.repeat_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
     return PHI_OK;
 }
 
@@ -52169,7 +52224,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     phi_thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
-    if (agent != NULL && phi__bare_is(agent))
+    if (agent != NULL && phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
@@ -52182,7 +52237,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         phi__exchange_begin(agent, &before);
         old = &before;
     }
-    if (phi__exchange_done(agent, old, false)) phi__stored_leave_now(agent);
+    if (phi__exchange_done(agent, old, false)) phi__stored_evict_now(agent);
     return PHI_OK;
 }
 
@@ -52633,7 +52688,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
-    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
+    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
     phi__inputs_free(agent, &agent->queues.steering);
     phi__inputs_free(agent, &agent->queues.follow_ups);
     phi__inputs_free(agent, &agent->queues.injected);
@@ -52654,9 +52709,9 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
 
 /* Those that were freed in the step. */
 static void phi__agents_bury(phi_runtime *rt) {
-    while (rt->doomed != NULL) {
-        phi__agent *agent = rt->doomed;
-        rt->doomed = agent->next_doomed;
+    while (rt->retired != NULL) {
+        phi__agent *agent = rt->retired;
+        rt->retired = agent->next_retired;
         phi__agent_destroy(agent);
     }
 }
@@ -52687,7 +52742,7 @@ PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
     }
 }
 
-PHI__FN void phi__agent_doom(phi__agent *agent) {
+PHI__FN void phi__agent_retire(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
     if (slot == NULL) return;
@@ -52698,19 +52753,19 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
     phi__agent_drop_hidden(agent);
     phi__agent_cancel_children(agent);
     phi__agent_leave_tree(agent);
-    phi__bare_forget(agent);
+    phi__one_shot_forget(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
     phi__events_purge(rt, agent);
-    agent->next_doomed = rt->doomed;
-    rt->doomed = agent;
+    agent->next_retired = rt->retired;
+    rt->retired = agent;
 }
 
 PHI__FN void phi__agent_drop(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
     rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_doom(agent);
+    phi__agent_retire(agent);
     if (!inside) phi__step_end(rt);
 }
 
@@ -52745,8 +52800,8 @@ enum {
     PHI__AGENT_SERVER_DELAY_MS = 60000, /* DESIGN part 10 */
     PHI__AGENT_DECISION_MS = 300000,
     PHI__AGENT_QUEUE_LIMIT = 64, /* spec, threads and strategies, D */
-    PHI__AGENT_DOOM_WARN = 3,    /* demands, row 19 */
-    PHI__AGENT_DOOM_STOP = 5,    /* the same */
+    PHI__AGENT_REPEAT_WARN = 3,  /* demands, row 19 */
+    PHI__AGENT_REPEAT_STOP = 5,  /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
     PHI__AGENT_RESPONSE_BYTES = 268435456
@@ -52882,8 +52937,8 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *given)
     phi__agent_retry(&desc->retry);
     desc->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
     desc->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    desc->doom_warn_after = phi__agent_or(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
-    desc->doom_stop_after = phi__agent_or(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    desc->repeat_warn_after = phi__agent_or(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
+    desc->repeat_stop_after = phi__agent_or(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_limits(desc);
     agent->budget.limits = given->budget;
@@ -53015,9 +53070,9 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.count;
     out->compaction = phi__agent_compaction(agent);
-    if (agent->sight != NULL) {
-        out->policy = agent->sight->has_policy ? &agent->sight->policy : NULL;
-        out->token_counter = agent->sight->counter;
+    if (agent->projected != NULL) {
+        out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;
+        out->token_counter = agent->projected->counter;
     }
     out->budget = agent->budget.limits;
     out->agent_id = agent->agent_id.at;
@@ -53098,7 +53153,7 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     return true;
 }
 
-static void phi__kept_tell_torn(phi__agent *agent, uint64_t torn) {
+static void phi__kept_emit_torn(phi__agent *agent, uint64_t torn) {
     char words[PHI__KEPT_WORDS];
     phi_event event;
     if (torn == 0) return;
@@ -53151,7 +53206,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__feature_opened(agent);
     if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
-    phi__kept_tell_torn(agent, torn);
+    phi__kept_emit_torn(agent, torn);
     return PHI_OK;
 }
 
@@ -53194,7 +53249,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     status = phi__kept_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
-    if (!gone) phi__kept_tell_torn(agent, torn);
+    if (!gone) phi__kept_emit_torn(agent, torn);
     if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }
@@ -53334,266 +53389,15 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format)
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter) {
     bool counts = counter != NULL && counter->count_text != NULL;
-    if (agent->sight == NULL) {
+    if (agent->projected == NULL) {
         if (policy == NULL && !counts) return true;
-        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
-        if (agent->sight == NULL) return false;
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+        if (agent->projected == NULL) return false;
     }
-    if (counts) agent->sight->counter = *counter;
-    agent->sight->has_policy = policy != NULL;
-    if (policy != NULL) agent->sight->policy = *policy;
+    if (counts) agent->projected->counter = *counter;
+    agent->projected->has_policy = policy != NULL;
+    if (policy != NULL) agent->projected->policy = *policy;
     return true;
-}
-
-/* ---- src/agent/bare_run.c ---- */
-
-/* bare_run.c - runs over a caller's own thread.
-
-   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is
-   over the log is free again; the agent stays until its last event has been popped, and is then
-   freed. */
-
-
-/* A thread of a host's, and what an agent's own does not need. */
-struct phi__lent {
-    phi_thread thread;
-    phi_memory memory;
-    phi_thread *next, *prev; /* of the runtime's */
-};
-
-/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
-   ones. */
-enum { PHI__BARE_LOOKS = 64 };
-
-PHI__FN void phi__bare_bury(phi_runtime *rt) {
-    phi__agent *agent = rt->bare_over.first, *next;
-    int looks = PHI__BARE_LOOKS;
-    for (; agent != NULL && looks > 0; agent = next) {
-        next = agent->bare.next;
-        if (!phi__events_any(agent)) phi__bare_drop(agent); /* what came after its end */
-        if (!phi__events_any(agent))
-            phi__agent_doom(agent);
-        else
-            looks--;
-    }
-}
-
-/* ---- threads ---- */
-
-static void phi__bare_free(phi_thread *thread) {
-    phi_runtime *rt = thread->rt;
-    struct phi__lent *lent = thread->lent;
-    phi__thread_free(thread);
-    PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
-    if (lent->prev != NULL)
-        lent->prev->lent->next = lent->next;
-    else
-        rt->threads = lent->next;
-    if (lent->next != NULL) lent->next->lent->prev = lent->prev;
-    phi__free(&rt->memory, lent, sizeof *lent);
-}
-
-PHI__FN void phi__threads_free(phi_runtime *rt) {
-    while (rt->threads != NULL) phi__bare_free(rt->threads);
-}
-
-static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
-    return thread->user == NULL
-               ? PHI_OK
-               : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
-}
-
-/* Runs that are over and whose events point into the thread. */
-static void phi__bare_leave(phi_thread *thread) {
-    phi__agent *agent = thread->rt->bare_over.first, *next;
-    for (; agent != NULL; agent = next) {
-        next = agent->bare.next;
-        if (agent->thread != thread) continue;
-        agent->thread = &agent->own;
-        phi__agent_drop(agent);
-    }
-}
-
-/* ---- a run ---- */
-
-static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
-    size_t i;
-    if (desc->prompts == NULL)
-        return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
-                          (unsigned)desc->prompt_count);
-    for (i = 0; i < desc->prompt_count; i++) {
-        const phi_message *prompt = &desc->prompts[i];
-        phi_status status;
-        if (prompt->role != PHI_ROLE_USER)
-            return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
-                              (unsigned)i);
-        status = phi__input_check(rt, "phi_run", prompt->content, prompt->content_count);
-        if (status != PHI_OK) return status;
-    }
-    return PHI_OK;
-}
-
-/* Without prompts: whether there is something to go on from. */
-static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
-    if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
-        return phi__error(
-            rt, PHI_BAD_ARG,
-            "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
-    return phi__history_goes_on(rt, desc->thread, "phi_run");
-}
-
-/* Ids tell runs from each other, in the log and in files. */
-static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
-    phi_str id = phi_str_of(desc->loop_id);
-    phi_status status;
-    bool had = false;
-    if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
-    if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
-        return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
-    if (id.len == 0) return PHI_OK;
-    status = phi__thread_had_loop(desc->thread, id, &had);
-    if (status != PHI_OK)
-        return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
-                          phi_status_text(status));
-    return !had ? PHI_OK
-                : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
-                             id.at);
-}
-
-static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
-    phi_status status;
-    if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
-    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
-    if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
-    if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
-    if (desc->thread->of_agent)
-        return phi__error(rt, PHI_MISUSE, "phi_run: the thread is an agent's own");
-    if (desc->thread->rt != rt)
-        return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
-    if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
-        return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
-    if (phi__bare_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
-    status = phi__bare_check_ids(rt, desc);
-    if (status != PHI_OK) return status;
-    return desc->prompt_count > 0 ? phi__bare_check_prompts(rt, desc)
-                                  : phi__bare_check_going_on(rt, desc);
-}
-
-static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
-    phi__run_order order;
-    phi_status status;
-    memset(&order, 0, sizeof order);
-    order.prompts = desc->prompts;
-    order.prompt_count = desc->prompt_count;
-    if (desc->prompt_count == 0)
-        order.continuation = desc->continuation != PHI_CONTINUATION_INITIAL
-                                 ? desc->continuation
-                                 : PHI_CONTINUATION_DEFAULT;
-    order.loop_id = phi_str_of(desc->loop_id);
-    order.parent_loop_id = phi_str_of(desc->parent_loop_id);
-    phi__bare_make(agent);
-    status = phi__run_new(agent, &order);
-    if (status == PHI_OK) return status;
-    return phi__error(agent->rt, status, "phi_run: %s",
-                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
-}
-
-/* ---- public ---- */
-
-PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
-    struct phi__lent *lent;
-    phi_thread *thread;
-    if (rt == NULL) return NULL;
-    lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
-    if (lent == NULL) {
-        (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
-        return NULL;
-    }
-    phi_memory_init(&lent->memory, &rt->memory.allocator, memory_limit_bytes);
-    lent->memory.parent = &rt->memory;
-    thread = &lent->thread;
-    phi__thread_init(thread, &lent->memory, rt->io);
-    thread->lent = lent;
-    thread->rt = rt;
-    thread->log.grown = &rt->grown;
-    lent->next = rt->threads;
-    if (rt->threads != NULL) rt->threads->lent->prev = thread;
-    rt->threads = thread;
-    return thread;
-}
-
-PHI_API phi_status phi_thread_free(phi_thread *thread) {
-    phi_status status;
-    if (thread == NULL) return PHI_OK;
-    if (thread->of_agent) return PHI_MISUSE;
-    status = phi__bare_idle(thread, "phi_thread_free");
-    if (status != PHI_OK) return status;
-    phi__bare_leave(thread);
-    phi__bare_free(thread);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
-    phi_status status;
-    if (thread == NULL) return PHI_BAD_ARG;
-    if (thread->of_agent) return PHI_MISUSE;
-    status = phi__bare_idle(thread, "phi_thread_append");
-    if (status != PHI_OK) return status;
-    return phi__history_append(thread->rt, thread, "phi_thread_append", message);
-}
-
-PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
-    phi_thread *made;
-    phi__fold fold;
-    const phi__fold *shown = &fold;
-    uint64_t at = 0;
-    bool any = false;
-    phi_status status;
-    if (thread == NULL || thread->rt == NULL) return NULL;
-    made = phi_thread_new(thread->rt, 0);
-    if (made == NULL) return NULL;
-    memset(&fold, 0, sizeof fold);
-    status = phi__recall_view(thread, thread->lanes.active, at_seq);
-    if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
-    if (status == PHI_OK && any)
-        status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
-    if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
-    if (status == PHI_OK)
-        status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
-                                   any ? at : UINT64_MAX);
-    phi__fold_free(thread->log.memory, &fold);
-    if (status == PHI_OK) return made;
-    phi__bare_free(made);
-    (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
-                     status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
-    return NULL;
-}
-
-PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
-    return thread != NULL ? thread->messages.count : 0;
-}
-
-PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
-    const phi_message *message;
-    phi_status status;
-    if (thread == NULL) return NULL;
-    message = phi__thread_said(thread, i, &status);
-    if (status != PHI_OK && thread->rt != NULL)
-        (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
-    return message;
-}
-
-PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
-    phi_agent none;
-    phi__agent *agent;
-    memset(&none, 0, sizeof none);
-    if (rt == NULL || phi__bare_check(rt, desc) != PHI_OK) return none;
-    agent = phi__agent_make(rt, desc->agent, desc->thread);
-    if (agent == NULL) return none;
-    if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
-    agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
-    phi__agent_drop(agent);
-    return none;
 }
 
 /* ---- src/agent/dry_run.c ---- */
@@ -54992,7 +54796,7 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
     phi_projection_meta none;
     memset(&none, 0, sizeof none);
-    return agent != NULL && agent->sight != NULL ? agent->sight->last : none;
+    return agent != NULL && agent->projected != NULL ? agent->projected->last : none;
 }
 
 /* ---- src/agent/history.c ---- */
@@ -55110,7 +54914,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
         }
         phi__about_move(agent->thread, &before);
     }
-    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_leave_now(agent);
+    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_evict_now(agent);
     return true;
 }
 
@@ -55145,7 +54949,7 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     *out = agent;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    if (phi__bare_is(agent))
+    if (phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
     return phi__agent_idle(agent, what);
 }
@@ -55291,14 +55095,14 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
 #include <stdio.h>
 
 /* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
-static void phi__newses_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
+static void phi__new_session_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal_close(thread);
     if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
 }
 
 /* Into the store of the log before, if there is one; id: the new one's. */
-static phi_status phi__newses_fill(phi__agent *agent, const phi_thread *before, bool empty,
-                                   const char *id, char *words, size_t words_size) {
+static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *before, bool empty,
+                                        const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
@@ -55311,35 +55115,35 @@ static phi_status phi__newses_fill(phi__agent *agent, const phi_thread *before, 
     if (!empty && !phi__thread_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
     thread->restored = before->restored;
     status = phi__journal_sync(thread, words, words_size);
-    if (status != PHI_OK) phi__newses_unkeep(thread, store, id);
+    if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);
     return status;
 }
 
-static phi_status phi__newses_error(phi__agent *agent, const char *what, const char *id,
-                                    phi_status status, const char *words) {
+static phi_status phi__new_session_error(phi__agent *agent, const char *what, const char *id,
+                                         phi_status status, const char *words) {
     if (agent->thread->journal != NULL) return phi__kept_error(agent, what, id, status, words);
     return phi__error(agent->rt, status, "%s: out of memory", what);
 }
 
 /* All that may fail comes first. */
-static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool empty) {
+static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     phi__session *session;
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
-        return phi__newses_error(agent, what, agent->thread->journal->id, status, words);
+        return phi__new_session_error(agent, what, agent->thread->journal->id, status, words);
     phi__agent_random_id(agent, session_id);
     phi__agent_random_id(agent, thread_id); /* also without a store: chance is the same then */
     session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);
-    status = phi__newses_fill(agent, &before, empty, thread_id, words, sizeof words);
+    status = phi__new_session_fill(agent, &before, empty, thread_id, words, sizeof words);
     if (status != PHI_OK) {
         phi__exchange_undo(agent, &before);
         phi__session_drop(sessions, session);
-        return phi__newses_error(agent, what, thread_id, status, words);
+        return phi__new_session_error(agent, what, thread_id, status, words);
     }
     phi__session_drop(sessions, agent->line.session);
     agent->line.session = session;
@@ -55349,12 +55153,12 @@ static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool em
     return PHI_OK;
 }
 
-static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const char *what) {
+static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, const char *what) {
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_idle(agent, what);
-    if (status == PHI_OK && phi__bare_is(agent))
+    if (status == PHI_OK && phi__one_shot_is(agent))
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
 }
@@ -55363,21 +55167,272 @@ static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const cha
 
 PHI_API phi_status phi_new_session(phi_agent handle, bool empty) {
     phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__newses_may(handle, agent, "phi_new_session");
-    return status == PHI_OK ? phi__newses_begin(agent, "phi_new_session", empty) : status;
+    phi_status status = phi__new_session_may(handle, agent, "phi_new_session");
+    return status == PHI_OK ? phi__new_session_begin(agent, "phi_new_session", empty) : status;
 }
 
 PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
     phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__newses_may(handle, agent, "phi_check_and_rotate");
+    phi_status status = phi__new_session_may(handle, agent, "phi_check_and_rotate");
     uint64_t elapsed;
     if (rotated != NULL) *rotated = false;
     if (status != PHI_OK || agent->line.last_active_us == 0) return status;
     elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
     if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
-    status = phi__newses_begin(agent, "phi_check_and_rotate", false);
+    status = phi__new_session_begin(agent, "phi_check_and_rotate", false);
     if (rotated != NULL) *rotated = status == PHI_OK;
     return status;
+}
+
+/* ---- src/agent/one_shot_run.c ---- */
+
+/* one_shot_run.c - runs over a caller's own thread.
+
+   A one-shot run is an ordinary agent, made for one run, whose log is the caller's. When the run is
+   over the log is free again; the agent stays until its last event has been popped, and is then
+   freed. */
+
+
+/* A thread of a host's, and what an agent's own does not need. */
+struct phi__lent {
+    phi_thread thread;
+    phi_memory memory;
+    phi_thread *next, *prev; /* of the runtime's */
+};
+
+/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
+   ones. */
+enum { PHI__ONE_SHOT_LOOKS = 64 };
+
+PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
+    phi__agent *agent = rt->one_shot_over.first, *next;
+    int looks = PHI__ONE_SHOT_LOOKS;
+    for (; agent != NULL && looks > 0; agent = next) {
+        next = agent->one_shot.next;
+        if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
+        if (!phi__events_any(agent))
+            phi__agent_retire(agent);
+        else
+            looks--;
+    }
+}
+
+/* ---- threads ---- */
+
+static void phi__one_shot_free(phi_thread *thread) {
+    phi_runtime *rt = thread->rt;
+    struct phi__lent *lent = thread->lent;
+    phi__thread_free(thread);
+    PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
+    if (lent->prev != NULL)
+        lent->prev->lent->next = lent->next;
+    else
+        rt->threads = lent->next;
+    if (lent->next != NULL) lent->next->lent->prev = lent->prev;
+    phi__free(&rt->memory, lent, sizeof *lent);
+}
+
+PHI__FN void phi__threads_free(phi_runtime *rt) {
+    while (rt->threads != NULL) phi__one_shot_free(rt->threads);
+}
+
+static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what) {
+    return thread->user == NULL
+               ? PHI_OK
+               : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
+}
+
+/* Runs that are over and whose events point into the thread. */
+static void phi__one_shot_leave(phi_thread *thread) {
+    phi__agent *agent = thread->rt->one_shot_over.first, *next;
+    for (; agent != NULL; agent = next) {
+        next = agent->one_shot.next;
+        if (agent->thread != thread) continue;
+        agent->thread = &agent->own;
+        phi__agent_drop(agent);
+    }
+}
+
+/* ---- a run ---- */
+
+static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
+    size_t i;
+    if (desc->prompts == NULL)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
+                          (unsigned)desc->prompt_count);
+    for (i = 0; i < desc->prompt_count; i++) {
+        const phi_message *prompt = &desc->prompts[i];
+        phi_status status;
+        if (prompt->role != PHI_ROLE_USER)
+            return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
+                              (unsigned)i);
+        status = phi__input_check(rt, "phi_run", prompt->content, prompt->content_count);
+        if (status != PHI_OK) return status;
+    }
+    return PHI_OK;
+}
+
+/* Without prompts: whether there is something to go on from. */
+static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
+    if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
+        return phi__error(
+            rt, PHI_BAD_ARG,
+            "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
+    return phi__history_goes_on(rt, desc->thread, "phi_run");
+}
+
+/* Ids tell runs from each other, in the log and in files. */
+static phi_status phi__one_shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_str id = phi_str_of(desc->loop_id);
+    phi_status status;
+    bool had = false;
+    if (!phi__id_fits(id)) return phi__error(rt, PHI_BAD_ARG, "phi_run: loop_id is not UTF-8");
+    if (!phi__id_fits(phi_str_of(desc->parent_loop_id)))
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: parent_loop_id is not UTF-8");
+    if (id.len == 0) return PHI_OK;
+    status = phi__thread_had_loop(desc->thread, id, &had);
+    if (status != PHI_OK)
+        return phi__error(rt, status, "phi_run: the thread cannot be read: %s",
+                          phi_status_text(status));
+    return !had ? PHI_OK
+                : phi__error(rt, PHI_MISUSE, "phi_run: the thread has a run \"%.80s\" already",
+                             id.at);
+}
+
+static phi_status phi__one_shot_check(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_status status;
+    if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
+    if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
+    if (desc->agent == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: agent is missing");
+    if (desc->thread == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: thread is missing");
+    if (desc->thread->of_agent)
+        return phi__error(rt, PHI_MISUSE, "phi_run: the thread is an agent's own");
+    if (desc->thread->rt != rt)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
+    if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
+        return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
+    if (phi__one_shot_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    status = phi__one_shot_check_ids(rt, desc);
+    if (status != PHI_OK) return status;
+    return desc->prompt_count > 0 ? phi__one_shot_check_prompts(rt, desc)
+                                  : phi__one_shot_check_going_on(rt, desc);
+}
+
+static phi_status phi__one_shot_begin(phi__agent *agent, const phi_run_desc *desc) {
+    phi__run_order order;
+    phi_status status;
+    memset(&order, 0, sizeof order);
+    order.prompts = desc->prompts;
+    order.prompt_count = desc->prompt_count;
+    if (desc->prompt_count == 0)
+        order.continuation = desc->continuation != PHI_CONTINUATION_INITIAL
+                                 ? desc->continuation
+                                 : PHI_CONTINUATION_DEFAULT;
+    order.loop_id = phi_str_of(desc->loop_id);
+    order.parent_loop_id = phi_str_of(desc->parent_loop_id);
+    phi__one_shot_make(agent);
+    status = phi__run_new(agent, &order);
+    if (status == PHI_OK) return status;
+    return phi__error(agent->rt, status, "phi_run: %s",
+                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+}
+
+/* ---- public ---- */
+
+PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
+    struct phi__lent *lent;
+    phi_thread *thread;
+    if (rt == NULL) return NULL;
+    lent = (struct phi__lent *)phi__alloc(&rt->memory, sizeof *lent);
+    if (lent == NULL) {
+        (void)phi__error(rt, PHI_NO_MEMORY, "phi_thread_new: out of memory");
+        return NULL;
+    }
+    phi_memory_init(&lent->memory, &rt->memory.allocator, memory_limit_bytes);
+    lent->memory.parent = &rt->memory;
+    thread = &lent->thread;
+    phi__thread_init(thread, &lent->memory, rt->io);
+    thread->lent = lent;
+    thread->rt = rt;
+    thread->log.grown = &rt->grown;
+    lent->next = rt->threads;
+    if (rt->threads != NULL) rt->threads->lent->prev = thread;
+    rt->threads = thread;
+    return thread;
+}
+
+PHI_API phi_status phi_thread_free(phi_thread *thread) {
+    phi_status status;
+    if (thread == NULL) return PHI_OK;
+    if (thread->of_agent) return PHI_MISUSE;
+    status = phi__one_shot_idle(thread, "phi_thread_free");
+    if (status != PHI_OK) return status;
+    phi__one_shot_leave(thread);
+    phi__one_shot_free(thread);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message) {
+    phi_status status;
+    if (thread == NULL) return PHI_BAD_ARG;
+    if (thread->of_agent) return PHI_MISUSE;
+    status = phi__one_shot_idle(thread, "phi_thread_append");
+    if (status != PHI_OK) return status;
+    return phi__history_append(thread->rt, thread, "phi_thread_append", message);
+}
+
+PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
+    phi_thread *made;
+    phi__fold fold;
+    const phi__fold *shown = &fold;
+    uint64_t at = 0;
+    bool any = false;
+    phi_status status;
+    if (thread == NULL || thread->rt == NULL) return NULL;
+    made = phi_thread_new(thread->rt, 0);
+    if (made == NULL) return NULL;
+    memset(&fold, 0, sizeof fold);
+    status = phi__recall_view(thread, thread->lanes.active, at_seq);
+    if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    if (status == PHI_OK && any)
+        status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
+    if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;
+    if (status == PHI_OK)
+        status = phi__about_forked(made, phi__info_id((phi_thread *)(uintptr_t)thread),
+                                   any ? at : UINT64_MAX);
+    phi__fold_free(thread->log.memory, &fold);
+    if (status == PHI_OK) return made;
+    phi__one_shot_free(made);
+    (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
+                     status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
+    return NULL;
+}
+
+PHI_API size_t phi_thread_message_count(const phi_thread *thread) {
+    return thread != NULL ? thread->messages.count : 0;
+}
+
+PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i) {
+    const phi_message *message;
+    phi_status status;
+    if (thread == NULL) return NULL;
+    message = phi__thread_said(thread, i, &status);
+    if (status != PHI_OK && thread->rt != NULL)
+        (void)phi__error(thread->rt, status, "phi_thread_message_at: %s", phi_status_text(status));
+    return message;
+}
+
+PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
+    phi_agent none;
+    phi__agent *agent;
+    memset(&none, 0, sizeof none);
+    if (rt == NULL || phi__one_shot_check(rt, desc) != PHI_OK) return none;
+    agent = phi__agent_make(rt, desc->agent, desc->thread);
+    if (agent == NULL) return none;
+    if (phi__one_shot_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
+    agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
+    phi__agent_drop(agent);
+    return none;
 }
 
 /* ---- src/agent/profile.c ---- */
@@ -55852,7 +55907,7 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     http.proxy = desc->proxy;
     http.ca_file = desc->ca_file;
     http.resolve = desc->resolve;
-    status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
+    status = phi__http_new(rt->io, &http, phi__transfer_port_get(), &rt->http, why);
     if (status != PHI_OK) return status;
     rt->transport = phi__http_transport(rt->http);
     phi__rt_attach(rt);
@@ -56090,7 +56145,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     rt->in_step = rt->closing = true;
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
-        if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
+        if (slot->object != NULL) phi__agent_retire((phi__agent *)slot->object);
     }
     phi__step_end(rt);
     phi__threads_free(rt);
@@ -56103,14 +56158,15 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    phi__stored_leave(rt);
+    phi__stored_evict(rt);
     phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
         phi__rt_pump(rt, timeout_ms);
     phi__stored_step(rt);
-    phi__bare_bury(rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
+    phi__one_shot_retire(
+        rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }
@@ -56251,13 +56307,13 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
-    phi__freeze_inputs(out, &agent->queues.steering, scratch);
+    phi__run_save_inputs(out, &agent->queues.steering, scratch);
     phi__json_put_key(out, PHI__LIT("follow_ups"));
-    phi__freeze_inputs(out, &agent->queues.follow_ups, scratch);
+    phi__run_save_inputs(out, &agent->queues.follow_ups, scratch);
     phi__json_put_key(out, PHI__LIT("injected"));
-    phi__freeze_inputs(out, &agent->queues.injected, scratch);
+    phi__run_save_inputs(out, &agent->queues.injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
-    phi__run_freeze(out, agent, scratch);
+    phi__run_save(out, agent, scratch);
     phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
     status = phi__snap_thread(out, agent, scratch);
     phi__buf_char(out, '}');
@@ -56307,12 +56363,13 @@ static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines
 
 static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
     phi_status status =
-        phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
+        phi__run_load_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
+    if (status == PHI_OK)
+        status = phi__run_load_inputs(agent, phi_json_get(root, "follow_ups"),
+                                      &agent->queues.follow_ups);
     if (status == PHI_OK)
         status =
-            phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->queues.follow_ups);
-    if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
+            phi__run_load_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
     return status;
 }
 
@@ -56350,7 +56407,7 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
     status = phi__snap_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
         agent->line.last_active_us = phi__io_now_us(agent->rt->io);
-        status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+        status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
                             : status;
@@ -56378,7 +56435,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* what it has is for no store */
-    phi__agent_doom(agent);
+    phi__agent_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"
@@ -56639,7 +56696,7 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
     return true;
 }
 
-static void phi__summary_tell(phi__agent *agent, phi_status status, phi_str words) {
+static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str words) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_REWRITE;
@@ -56667,11 +56724,11 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__put_off_rewrite(agent, &rewrite, true); /* done now, it is told of */
+        status = phi__deferred_rewrite(agent, &rewrite, true); /* done now, it is told of */
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
-    if (words.at != NULL) phi__summary_tell(agent, status, words);
-    phi__agent_doom(writer);
+    if (words.at != NULL) phi__summary_emit(agent, status, words);
+    phi__agent_retire(writer);
 }
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
@@ -56959,7 +57016,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     memset(&desc, 0, sizeof desc);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
-    if (phi__bare_is(agent))
+    if (phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");
@@ -56982,11 +57039,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xed29a0f3
+#if PHI__IMP_RECORD != 0xb2c7abea
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xed29a0f3
+#define PHI__IMP_RECORD 0xb2c7abea
 
 /* ---- src/record/session_in.h ---- */
 
@@ -57185,7 +57242,7 @@ typedef struct phi__tape_line {
 
 /* A transfer. What its transport says while nothing is let in is held here. */
 typedef struct phi__tape_flow {
-    phi_xfer xfer;
+    phi_transfer transfer;
     uint64_t x;
     bool live, has_head, held_head, has_end, refused;
     int stage; /* 0: none */
@@ -57236,8 +57293,8 @@ typedef struct phi__tape {
 } phi__tape;
 
 /* tape_flow.c */
-PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer);
-PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x);
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
 /* tape_sources.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */
@@ -60753,11 +60810,13 @@ PHI_API void phi_tape_free(phi_tape *base) {
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
         phi__tape_flow *flow = &tape->flows.at[i];
-        if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
+        if (flow->live && flow->transfer.index == transfer.index &&
+            flow->transfer.gen == transfer.gen)
+            return flow;
     }
     return NULL;
 }
@@ -60777,10 +60836,10 @@ static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
     return &tape->flows.at[tape->flows.count++];
 }
 
-PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x) {
     phi__tape_flow *flow = phi__tape_flow_place(tape);
     if (flow == NULL) return NULL;
-    flow->xfer = xfer;
+    flow->transfer = transfer;
     flow->x = x;
     flow->live = true;
     flow->has_head = flow->held_head = flow->has_end = flow->refused = false;
@@ -61203,7 +61262,7 @@ static phi__played phi__play_bytes(phi__tape *tape, phi__tape_flow *flow, const 
         phi__play_no_memory(tape);
         return PHI__PLAY_STOP;
     }
-    return phi__xfer_push_now(flow->xfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
+    return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
                ? PHI__PLAY_LATER
                : PHI__PLAYED;
 }
@@ -61221,19 +61280,20 @@ static phi__played phi__play_transport(phi__tape *tape, const phi__tape_line *li
     if (line->kind == PHI__TAPE_BYTES) return phi__play_bytes(tape, flow, root);
     if (line->kind == PHI__TAPE_STAGE) {
         int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
-        (void)phi__xfer_stage_now(flow->xfer, stage == 1 ? PHI_XFER_STARTED : PHI_XFER_CONNECTED);
+        (void)phi__transfer_stage_now(flow->transfer,
+                                      stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
         text = phi_json_str(phi_json_get(root, "headers"), "");
-        (void)phi__xfer_head_now(flow->xfer,
-                                 (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
-                                 text.at, text.len);
+        (void)phi__transfer_head_now(flow->transfer,
+                                     (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
+                                     text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;
         text = phi_json_str(phi_json_get(root, "words"), "");
-        (void)phi__xfer_end_now(
-            flow->xfer, (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK),
-            text.at);
+        (void)phi__transfer_end_now(
+            flow->transfer,
+            (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK), text.at);
     }
     return PHI__PLAYED;
 }
@@ -61451,7 +61511,7 @@ static void phi__play_off(phi__tape *tape) {
     for (n = 0; n < tape->flows.count; n++) {
         if (!tape->flows.at[n].live) continue;
         tape->flows.at[n].live = false;
-        (void)phi__xfer_end_now(tape->flows.at[n].xfer, PHI_CANCELLED, words);
+        (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
     }
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
@@ -61531,7 +61591,8 @@ static void phi__play_nothing(phi_tape *base) { (void)base; }
 
 /* ---- what the run asks for ---- */
 
-static phi_status phi__play_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status phi__play_open(void *user_data, phi_transfer transfer,
+                                 const phi_request *request) {
     phi__tape *tape = phi__play_of(user_data);
     phi__tape_line *line = NULL;
     const phi_json *now;
@@ -61549,20 +61610,20 @@ static phi_status phi__play_open(void *user_data, phi_xfer xfer, const phi_reque
     line->used = true;
     now = phi__tape_tree(tape, line);
     if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
-    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, xfer, line->x) == NULL)) {
+    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, transfer, line->x) == NULL)) {
         phi__play_no_memory(tape);
         return PHI_NO_MEMORY;
     }
     return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
 }
 
-static void phi__play_resume(void *user_data, phi_xfer xfer) {
+static void phi__play_resume(void *user_data, phi_transfer transfer) {
     (void)user_data; /* the line that found no room is tried again in every step */
-    (void)xfer;
+    (void)transfer;
 }
 
-static void phi__play_cancel(void *user_data, phi_xfer xfer) {
-    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), xfer);
+static void phi__play_cancel(void *user_data, phi_transfer transfer) {
+    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), transfer);
     if (flow != NULL) flow->live = false;
 }
 
@@ -61658,35 +61719,36 @@ static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
 
 /* ---- a tape that is played ---- */
 
-static phi_status phi__play_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)stage;
     return PHI_STALE; /* nobody but the tape carries anything */
 }
 
-static phi_status phi__play_head(phi_tape *base, phi_xfer xfer, int status, const char *headers,
-                                 size_t len) {
+static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
+                                 const char *headers, size_t len) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)status;
     (void)headers;
     (void)len;
     return PHI_STALE;
 }
 
-static phi_status phi__play_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                 size_t len) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)bytes;
     (void)len;
     return PHI_STALE;
 }
 
-static phi_status phi__play_end(phi_tape *base, phi_xfer xfer, phi_status status,
+static phi_status phi__play_end(phi_tape *base, phi_transfer transfer, phi_status status,
                                 const char *words) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)status;
     (void)words;
     return PHI_STALE;
@@ -61977,18 +62039,19 @@ static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64
 
 /* ---- what a transport says ---- */
 
-static phi_status phi__record_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
+                                    phi_transfer_stage stage) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     phi_status status;
     if (flow == NULL) return PHI_STALE;
-    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
+    if (stage != PHI_TRANSFER_STARTED && stage != PHI_TRANSFER_CONNECTED) return PHI_BAD_ARG;
     if (!tape->letting) {
         flow->stage = (int)stage;
         return PHI_OK;
     }
     phi__record_touch(base);
-    status = phi__xfer_stage_now(xfer, stage);
+    status = phi__transfer_stage_now(transfer, stage);
     phi__tape_put_num(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
     phi__tape_end_line(tape);
     return status;
@@ -62004,15 +62067,16 @@ static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
     phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_end_line(tape);
-    status = phi__xfer_head_now(flow->xfer, flow->http_status, flow->head.at, flow->head.len);
+    status =
+        phi__transfer_head_now(flow->transfer, flow->http_status, flow->head.at, flow->head.len);
     phi__buf_clear(&flow->head);
     return status;
 }
 
-static phi_status phi__record_head(phi_tape *base, phi_xfer xfer, int http_status,
+static phi_status phi__record_head(phi_tape *base, phi_transfer transfer, int http_status,
                                    const char *headers, size_t len) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (headers == NULL && len > 0) return PHI_BAD_ARG;
     if (flow->has_head) return PHI_MISUSE;
@@ -62053,7 +62117,7 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     }
     tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
     if (bytes.len > tail) {
-        status = phi__xfer_push_now(flow->xfer, bytes.at, bytes.len - tail);
+        status = phi__transfer_push_now(flow->transfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
         phi__record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
     }
@@ -62063,9 +62127,10 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     return PHI_OK;
 }
 
-static phi_status phi__record_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+static phi_status phi__record_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                   size_t len) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     phi_status status;
     if (flow == NULL || flow->has_end) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
@@ -62086,13 +62151,13 @@ static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__tape_put_str(line, "words", phi_str_of(flow->words));
     phi__tape_end_line(tape);
     flow->live = false;
-    return phi__xfer_end_now(flow->xfer, flow->status, flow->words);
+    return phi__transfer_end_now(flow->transfer, flow->status, flow->words);
 }
 
-static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status status,
+static phi_status phi__record_end(phi_tape *base, phi_transfer transfer, phi_status status,
                                   const char *words) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (!flow->has_end) {
         flow->has_end = true;
@@ -62114,12 +62179,12 @@ static void phi__record_flush(phi__tape *tape) {
         if (flow->live && flow->stage != 0) {
             int stage = flow->stage;
             flow->stage = 0;
-            (void)phi__record_stage(&tape->base, flow->xfer, (phi_xfer_stage)stage);
+            (void)phi__record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
         }
         if (flow->live && flow->held_head) (void)phi__record_head_now(tape, flow);
         if (flow->live && flow->refused) {
             flow->refused = false;
-            tape->inner.resume(tape->inner.user_data, flow->xfer);
+            tape->inner.resume(tape->inner.user_data, flow->transfer);
         }
         if (flow->live && flow->has_end) (void)phi__record_end_now(tape, flow);
     }
@@ -62127,16 +62192,17 @@ static void phi__record_flush(phi__tape *tape) {
 
 /* ---- the runtime's transport ---- */
 
-static phi_status phi__record_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status phi__record_open(void *user_data, phi_transfer transfer,
+                                   const phi_request *request) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_new(tape, xfer, tape->requests + 1);
+    phi__tape_flow *flow = phi__tape_flow_new(tape, transfer, tape->requests + 1);
     phi__buf *line;
     phi_status status;
     if (flow == NULL) return PHI_NO_MEMORY;
     tape->requests++;
     line = phi__record_flow_line(tape, "request", tape->requests);
     phi__tape_put_request(tape, line, request, tape->desc.whole_bodies);
-    status = tape->inner.open(tape->inner.user_data, xfer, request);
+    status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
         flow->live = false;
         phi__json_put_key(line, phi_str_of("status"));
@@ -62146,32 +62212,32 @@ static phi_status phi__record_open(void *user_data, phi_xfer xfer, const phi_req
     return status;
 }
 
-static void phi__record_resume(void *user_data, phi_xfer xfer) {
+static void phi__record_resume(void *user_data, phi_transfer transfer) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL || flow->has_end) return;
     flow->refused = false;
-    tape->inner.resume(tape->inner.user_data, xfer);
+    tape->inner.resume(tape->inner.user_data, transfer);
 }
 
-static void phi__record_cancel(void *user_data, phi_xfer xfer) {
+static void phi__record_cancel(void *user_data, phi_transfer transfer) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     flow->live = false;
-    if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, xfer);
+    if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, transfer);
 }
 
-static void phi__record_release(void *user_data, phi_xfer xfer) {
+static void phi__record_release(void *user_data, phi_transfer transfer) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     if (tape->inner.release == NULL) {
-        phi__record_cancel(user_data, xfer);
+        phi__record_cancel(user_data, transfer);
         return;
     }
     flow->live = false;
-    if (!flow->has_end) tape->inner.release(tape->inner.user_data, xfer);
+    if (!flow->has_end) tape->inner.release(tape->inner.user_data, transfer);
 }
 
 static void phi__record_pump(void *user_data) {

@@ -45,7 +45,7 @@
 #if PHI__PUB_TEXT != 0x984807f4
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0x35d6dd37
+#if PHI__PUB_IO != 0xecf0eaad
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_MODEL != 0xb0383e3d
@@ -66,13 +66,13 @@
 #if PHI__PUB_PERSIST != 0x3014e5d6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x6b98f054
+#if PHI__PUB_LOOP != 0x0f3f8922
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x634a2348
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x23459456
+#if PHI__PUB_AGENT != 0xb9f22d15
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x19c1b37a
@@ -280,11 +280,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x7a7dc6e5
+#if PHI__IMP_TOOLS != 0x254de1c7
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x7a7dc6e5
+#define PHI__IMP_TOOLS 0x254de1c7
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -652,7 +652,7 @@ PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str argumen
 
 /* ---- src/tools/context_tools.c ---- */
 
-/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes
+/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its edits
    handed on. */
 
 
@@ -1350,7 +1350,7 @@ static void phi__job_end(phi__job *job) {
 }
 
 /* Without memory for the result the call fails by itself, with words. */
-static void phi__job_tell(phi_call call, const phi_content *content, const char *details,
+static void phi__job_emit(phi_call call, const phi_content *content, const char *details,
                           bool is_error) {
     phi_tool_result result;
     memset(&result, 0, sizeof result);
@@ -1361,28 +1361,28 @@ static void phi__job_tell(phi_call call, const phi_content *content, const char 
     (void)phi_call_result(call, &result);
 }
 
-static void phi__job_tell_text(phi_call call, phi_str text, const char *details, bool is_error) {
+static void phi__job_emit_text(phi_call call, phi_str text, const char *details, bool is_error) {
     phi_content content;
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
-    phi__job_tell(call, &content, details, is_error);
+    phi__job_emit(call, &content, details, is_error);
 }
 
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details) {
-    phi__job_tell(job->call, content, details, false);
+    phi__job_emit(job->call, content, details, false);
     phi__job_end(job);
     return PHI_DONE;
 }
 
 PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
-    phi__job_tell_text(job->call, PHI__LIT("Out of memory"), NULL, true);
+    phi__job_emit_text(job->call, PHI__LIT("Out of memory"), NULL, true);
     phi__job_end(job);
     return PHI_DONE;
 }
 
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
-    phi__job_tell_text(job->call, text, details, false);
+    phi__job_emit_text(job->call, text, details, false);
     phi__job_end(job);
     return PHI_DONE;
 }
@@ -1406,7 +1406,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     if (text.failed) {
         (void)phi__job_no_memory(job);
     } else {
-        phi__job_tell_text(job->call, phi__buf_str(&text), NULL, true);
+        phi__job_emit_text(job->call, phi__buf_str(&text), NULL, true);
         phi__job_end(job);
     }
     phi__buf_free(&text);
@@ -1437,7 +1437,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
     phi__job *job = (phi__job *)phi_call_state(call, bytes);
     if (job == NULL) {
-        phi__job_tell_text(call, PHI__LIT("Out of memory"), NULL, true);
+        phi__job_emit_text(call, PHI__LIT("Out of memory"), NULL, true);
         return PHI_DONE;
     }
     job->call = call;

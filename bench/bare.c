@@ -1,4 +1,4 @@
-/* bare.c - libcurl over epoll. */
+/* one_shot.c - libcurl over epoll. */
 #include "bare.h"
 
 #include "kit.h"

@@ -51,20 +51,20 @@ static uint64_t clock_ns(clockid_t id) {
 
 /* ---- ours ---- */
 
-static phi_status on_stage(phi_xfer xfer, phi_xfer_stage stage) {
-    (void)xfer;
+static phi_status on_stage(phi_transfer transfer, phi_transfer_stage stage) {
+    (void)transfer;
     (void)stage;
     return PHI_OK;
 }
-static phi_status on_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
-    (void)xfer;
+static phi_status on_head(phi_transfer transfer, int http_status, const char *headers, size_t len) {
+    (void)transfer;
     (void)headers;
     (void)len;
     R.status = http_status;
     return PHI_OK;
 }
-static phi_status on_push(phi_xfer xfer, const char *bytes, size_t len) {
-    (void)xfer;
+static phi_status on_push(phi_transfer transfer, const char *bytes, size_t len) {
+    (void)transfer;
     if (len > R.room) {
         R.full = true;
         return PHI_FULL;
@@ -73,8 +73,8 @@ static phi_status on_push(phi_xfer xfer, const char *bytes, size_t len) {
     take(bytes, len);
     return PHI_OK;
 }
-static phi_status on_end(phi_xfer xfer, phi_status status, const char *words) {
-    (void)xfer;
+static phi_status on_end(phi_transfer transfer, phi_status status, const char *words) {
+    (void)transfer;
     if (status != PHI_OK) {
         fprintf(stderr, "%s\n", words);
         exit(1);
@@ -91,7 +91,7 @@ typedef struct ours {
 } ours;
 
 static void ours_new(ours *o, uint32_t connections, uint32_t starts) {
-    phi__xfer_port port = {on_stage, on_head, on_push, on_end};
+    phi__transfer_port port = {on_stage, on_head, on_push, on_end};
     phi__io_desc io_desc;
     phi__http_desc desc;
     const char *words = NULL;
@@ -115,16 +115,16 @@ static void ours_free(ours *o) {
 
 static void ours_open(ours *o, uint32_t index, phi_request *rq, const char *url) {
     static phi__piece body = {"{}", 2, 0};
-    phi_xfer xfer;
-    memset(&xfer, 0, sizeof xfer);
+    phi_transfer transfer;
+    memset(&transfer, 0, sizeof transfer);
     memset(rq, 0, sizeof *rq);
-    xfer.index = index;
+    transfer.index = index;
     rq->method = phi_str_of("POST");
     rq->url = phi_str_of(url);
     rq->pieces = &body;
     rq->piece_count = 1;
     phi__request_seal(rq);
-    if (o->transport->open(o->transport->user_data, xfer, rq) != PHI_OK) exit(1);
+    if (o->transport->open(o->transport->user_data, transfer, rq) != PHI_OK) exit(1);
 }
 
 /* One step takes at most a ring of bytes, as the runtime does (step_budget_bytes). */
@@ -133,7 +133,7 @@ static int ours_step(ours *o, int timeout_ms) {
     R.room = RING;
     phi__io_step_begin(o->io);
     if (R.full) {
-        phi_xfer first;
+        phi_transfer first;
         memset(&first, 0, sizeof first);
         R.full = false;
         timeout_ms = 0;

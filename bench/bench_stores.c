@@ -9,7 +9,7 @@
    messages and what the model would see are made and kept; beside it the messages alone are made of the bytes, and
    kept, too. Either is done with memory that comes from the system, as for a program that has just begun, and once
    more with memory that the C library has kept: which of the two it is would else be left to chance. */
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "base/arena_in.h"
 #include "base/crc32_in.h"
 #include "persist/file_store.h"

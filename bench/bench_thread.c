@@ -194,7 +194,7 @@ static phi_agent make_agent(phi_runtime *rt, counted *c, const phi_store *store)
     desc.tool_count = 1;
     desc.limits.max_turns = desc.limits.max_duration_ms = PHI_UNLIMITED;
     desc.limits.max_tokens = UINT64_MAX;
-    desc.doom_warn_after = desc.doom_stop_after = PHI_UNLIMITED;
+    desc.repeat_warn_after = desc.repeat_stop_after = PHI_UNLIMITED;
     desc.store = store;
     desc.thread_id = "long";
     return phi_agent_new(rt, &desc);

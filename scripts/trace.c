@@ -53,15 +53,15 @@ static const char *const answers[] = {
           "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,"
           "\"delta\":{\"type\":\"text_delta\",\"text\":\"It said hi.\"}}\n\n" STOP("end_turn")};
 
-static phi_xfer waiting;
+static phi_transfer waiting;
 static bool is_waiting;
 static size_t next_answer;
 
-static phi_status open_request(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status open_request(void *user_data, phi_transfer transfer, const phi_request *request) {
     char body[4096];
     (void)user_data;
     (void)phi_request_read(request, 0, body, sizeof body);
-    waiting = xfer;
+    waiting = transfer;
     is_waiting = true;
     return PHI_OK;
 }
@@ -72,14 +72,14 @@ static void push_answer(void *user_data) {
     if (!is_waiting) return;
     is_waiting = false;
     next_answer++;
-    (void)phi_xfer_head(waiting, 200, "Content-Type: text/event-stream\r\n", 33);
-    (void)phi_xfer_push(waiting, text, strlen(text));
-    (void)phi_xfer_end(waiting, PHI_OK, NULL);
+    (void)phi_transfer_head(waiting, 200, "Content-Type: text/event-stream\r\n", 33);
+    (void)phi_transfer_push(waiting, text, strlen(text));
+    (void)phi_transfer_end(waiting, PHI_OK, NULL);
 }
 
-static void nothing(void *user_data, phi_xfer xfer) {
+static void nothing(void *user_data, phi_transfer transfer) {
     (void)user_data;
-    (void)xfer;
+    (void)transfer;
 }
 
 static phi_flow echo(void *user_data, phi_call call, phi_str arguments) {

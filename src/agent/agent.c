@@ -2,7 +2,7 @@
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "features/compaction_in.h"
-#include "features/put_off_in.h"
+#include "features/deferred_in.h"
 #include "text/json_in.h"
 
 /* ---- beginning a run ---- */
@@ -10,7 +10,7 @@
 PHI__FN phi_status phi__agent_may_run(phi__agent *agent, const char *what) {
     phi_runtime *rt = agent->rt;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "%s: the runtime is closing", what);
-    if (phi__bare_is(agent))
+    if (phi__one_shot_is(agent))
         return phi__error(rt, PHI_MISUSE, "%s: an agent of phi_run is for that one run", what);
     if (agent->run != NULL)
         return phi__error(rt, PHI_BUSY, "Agent is already streaming. Use steer() or follow_up().");
@@ -241,25 +241,25 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_rewrite(agent, rewrite, false) : PHI_STALE;
+    return agent != NULL ? phi__deferred_rewrite(agent, rewrite, false) : PHI_STALE;
 }
 
 PHI_API bool phi_agent_rewrite_waits(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
-    return agent != NULL && phi__put_off_waits(agent);
+    return agent != NULL && phi__deferred_waits(agent);
 }
 
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent handle, phi_arena *arena,
                                               phi_rewrite *out) {
     const phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_show(agent, arena, out) : PHI_STALE;
+    return agent != NULL ? phi__deferred_show(agent, arena, out) : PHI_STALE;
 }
 
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_id) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
-    return agent != NULL ? phi__put_off_withdraw(agent, op_id) : PHI_STALE;
+    return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
 
 /* ---- public: changing it ---- */
@@ -336,13 +336,13 @@ PHI_API phi_status phi_agent_set_format(phi_agent handle, const phi_format *form
                : phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_format: out of memory");
 }
 
-PHI_API phi_status phi_agent_set_doom_limits(phi_agent handle, uint32_t warn_after,
-                                             uint32_t stop_after) {
+PHI_API phi_status phi_agent_set_repeat_limits(phi_agent handle, uint32_t warn_after,
+                                               uint32_t stop_after) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    agent->desc.doom_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
-    agent->desc.doom_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
+    agent->desc.repeat_warn_after = warn_after != 0 ? warn_after : PHI_UNLIMITED;
+    agent->desc.repeat_stop_after = stop_after != 0 ? stop_after : PHI_UNLIMITED;
     return PHI_OK;
 }
 
@@ -373,7 +373,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
     phi__agent *agent = phi__agent_find(handle);
     phi_thread before, *old = NULL;
     phi_status status = phi__agent_may_change(handle, agent, "phi_agent_reset");
-    if (agent != NULL && phi__bare_is(agent))
+    if (agent != NULL && phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_reset: the thread is not its own");
     if (status != PHI_OK) return status;
     if (phi__agent_renew_session(agent) != PHI_OK)
@@ -386,7 +386,7 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         phi__exchange_begin(agent, &before);
         old = &before;
     }
-    if (phi__exchange_done(agent, old, false)) phi__stored_leave_now(agent);
+    if (phi__exchange_done(agent, old, false)) phi__stored_evict_now(agent);
     return PHI_OK;
 }
 

@@ -113,8 +113,8 @@ PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *polic
 
 /* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call
    on. */
-PHI_API phi_status phi_agent_set_doom_limits(phi_agent agent, uint32_t warn_after,
-                                             uint32_t stop_after);
+PHI_API phi_status phi_agent_set_repeat_limits(phi_agent agent, uint32_t warn_after,
+                                               uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory where no other
    agent has the session. Queued events are purged, and what popped ones of it point to is gone.

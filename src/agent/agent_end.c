@@ -42,7 +42,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     if (agent->run != NULL) phi__run_destroy(agent->run);
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
-    phi__free(&agent->memory, agent->sight, sizeof *agent->sight);
+    phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
     phi__inputs_free(agent, &agent->queues.steering);
     phi__inputs_free(agent, &agent->queues.follow_ups);
     phi__inputs_free(agent, &agent->queues.injected);
@@ -63,9 +63,9 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
 
 /* Those that were freed in the step. */
 static void phi__agents_bury(phi_runtime *rt) {
-    while (rt->doomed != NULL) {
-        phi__agent *agent = rt->doomed;
-        rt->doomed = agent->next_doomed;
+    while (rt->retired != NULL) {
+        phi__agent *agent = rt->retired;
+        rt->retired = agent->next_retired;
         phi__agent_destroy(agent);
     }
 }
@@ -96,7 +96,7 @@ PHI__FN void phi__agent_drop_hidden(phi__agent *agent) {
     }
 }
 
-PHI__FN void phi__agent_doom(phi__agent *agent) {
+PHI__FN void phi__agent_retire(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     phi__slot *slot = agent->slot;
     if (slot == NULL) return;
@@ -107,19 +107,19 @@ PHI__FN void phi__agent_doom(phi__agent *agent) {
     phi__agent_drop_hidden(agent);
     phi__agent_cancel_children(agent);
     phi__agent_leave_tree(agent);
-    phi__bare_forget(agent);
+    phi__one_shot_forget(agent);
     phi__responses_drop(agent);
     phi__slots_release(&rt->agents, slot);
     phi__events_purge(rt, agent);
-    agent->next_doomed = rt->doomed;
-    rt->doomed = agent;
+    agent->next_retired = rt->retired;
+    rt->retired = agent;
 }
 
 PHI__FN void phi__agent_drop(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step;
     rt->in_step = true; /* the tools' cancel functions must not step */
-    phi__agent_doom(agent);
+    phi__agent_retire(agent);
     if (!inside) phi__step_end(rt);
 }
 

@@ -80,7 +80,7 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
 PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child); /* parent NULL: harmless */
 /* Takes an agent out of every table: its handle is stale, nothing calls or wakes it. Its memory
    goes with phi__agent_destroy, at the end of the step. */
-PHI__FN void phi__agent_doom(phi__agent *agent);
+PHI__FN void phi__agent_retire(phi__agent *agent);
 /* The same; outside of a step its memory goes at once. */
 PHI__FN void phi__agent_drop(phi__agent *agent);
 PHI__FN void phi__agent_drop_hidden(phi__agent *agent); /* frees those below it that are hidden */
@@ -101,8 +101,9 @@ PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
 
-/* bare_run.c */
-PHI__FN void phi__bare_bury(phi_runtime *rt); /* a step begins, and popped events were released */
+/* one_shot_run.c */
+PHI__FN void
+phi__one_shot_retire(phi_runtime *rt); /* a step begins, and popped events were released */
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__threads_free(phi_runtime *rt);
 

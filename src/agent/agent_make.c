@@ -20,8 +20,8 @@ enum {
     PHI__AGENT_SERVER_DELAY_MS = 60000, /* DESIGN part 10 */
     PHI__AGENT_DECISION_MS = 300000,
     PHI__AGENT_QUEUE_LIMIT = 64, /* spec, threads and strategies, D */
-    PHI__AGENT_DOOM_WARN = 3,    /* demands, row 19 */
-    PHI__AGENT_DOOM_STOP = 5,    /* the same */
+    PHI__AGENT_REPEAT_WARN = 3,  /* demands, row 19 */
+    PHI__AGENT_REPEAT_STOP = 5,  /* the same */
     PHI__AGENT_QUEUE_BYTES = 262144,
     PHI__AGENT_EVENT_BYTES = 16777216,
     PHI__AGENT_RESPONSE_BYTES = 268435456
@@ -157,8 +157,8 @@ static void phi__agent_behaviour(phi__agent *agent, const phi_agent_desc *given)
     phi__agent_retry(&desc->retry);
     desc->decision_timeout_ms = phi__agent_or(desc->decision_timeout_ms, PHI__AGENT_DECISION_MS);
     desc->queue_limit = phi__agent_or(desc->queue_limit, PHI__AGENT_QUEUE_LIMIT);
-    desc->doom_warn_after = phi__agent_or(desc->doom_warn_after, PHI__AGENT_DOOM_WARN);
-    desc->doom_stop_after = phi__agent_or(desc->doom_stop_after, PHI__AGENT_DOOM_STOP);
+    desc->repeat_warn_after = phi__agent_or(desc->repeat_warn_after, PHI__AGENT_REPEAT_WARN);
+    desc->repeat_stop_after = phi__agent_or(desc->repeat_stop_after, PHI__AGENT_REPEAT_STOP);
     if (desc->first_turn_trigger == (phi_trigger)0) desc->first_turn_trigger = PHI_TRIGGER_USER;
     phi__agent_limits(desc);
     agent->budget.limits = given->budget;
@@ -290,9 +290,9 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->tools = agent->toolset.tools;
     out->tool_count = agent->toolset.count;
     out->compaction = phi__agent_compaction(agent);
-    if (agent->sight != NULL) {
-        out->policy = agent->sight->has_policy ? &agent->sight->policy : NULL;
-        out->token_counter = agent->sight->counter;
+    if (agent->projected != NULL) {
+        out->policy = agent->projected->has_policy ? &agent->projected->policy : NULL;
+        out->token_counter = agent->projected->counter;
     }
     out->budget = agent->budget.limits;
     out->agent_id = agent->agent_id.at;

@@ -60,7 +60,7 @@ static bool phi__kept_go_on(phi__agent *agent, bool anew, bool given_session) {
     return true;
 }
 
-static void phi__kept_tell_torn(phi__agent *agent, uint64_t torn) {
+static void phi__kept_emit_torn(phi__agent *agent, uint64_t torn) {
     char words[PHI__KEPT_WORDS];
     phi_event event;
     if (torn == 0) return;
@@ -113,7 +113,7 @@ PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_des
         status = PHI_NO_MEMORY;
     if (status == PHI_OK) status = phi__feature_opened(agent);
     if (status != PHI_OK) return phi__kept_error(agent, "phi_agent_new", id, status, words);
-    phi__kept_tell_torn(agent, torn);
+    phi__kept_emit_torn(agent, torn);
     return PHI_OK;
 }
 
@@ -156,7 +156,7 @@ PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id)
     status = phi__kept_exchange(agent, thread_id, &torn, &gone, words, sizeof words);
     if (status != PHI_OK)
         return phi__kept_error(agent, "phi_agent_use_thread", thread_id, status, words);
-    if (!gone) phi__kept_tell_torn(agent, torn);
+    if (!gone) phi__kept_emit_torn(agent, torn);
     if (!gone) (void)phi__feature_opened(agent); /* without memory for it: the next time */
     return PHI_OK;
 }

@@ -128,13 +128,13 @@ PHI__FN bool phi__agent_take_format(phi__agent *agent, const phi_format *format)
 PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
                                     const phi_token_counter *counter) {
     bool counts = counter != NULL && counter->count_text != NULL;
-    if (agent->sight == NULL) {
+    if (agent->projected == NULL) {
         if (policy == NULL && !counts) return true;
-        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
-        if (agent->sight == NULL) return false;
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+        if (agent->projected == NULL) return false;
     }
-    if (counts) agent->sight->counter = *counter;
-    agent->sight->has_policy = policy != NULL;
-    if (policy != NULL) agent->sight->policy = *policy;
+    if (counts) agent->projected->counter = *counter;
+    agent->projected->has_policy = policy != NULL;
+    if (policy != NULL) agent->projected->policy = *policy;
     return true;
 }

@@ -49,5 +49,5 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
     const phi__agent *agent = phi__agent_find(handle);
     phi_projection_meta none;
     memset(&none, 0, sizeof none);
-    return agent != NULL && agent->sight != NULL ? agent->sight->last : none;
+    return agent != NULL && agent->projected != NULL ? agent->projected->last : none;
 }

@@ -115,7 +115,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
         }
         phi__about_move(agent->thread, &before);
     }
-    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_leave_now(agent);
+    if (phi__exchange_done(agent, anew ? &before : NULL, false)) phi__stored_evict_now(agent);
     return true;
 }
 
@@ -150,7 +150,7 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     *out = agent;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
-    if (phi__bare_is(agent))
+    if (phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "%s: the history is a phi_thread's", what);
     return phi__agent_idle(agent, what);
 }

@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 /* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
-static void phi__newses_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
+static void phi__new_session_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal_close(thread);
     if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
 }
 
 /* Into the store of the log before, if there is one; id: the new one's. */
-static phi_status phi__newses_fill(phi__agent *agent, const phi_thread *before, bool empty,
-                                   const char *id, char *words, size_t words_size) {
+static phi_status phi__new_session_fill(phi__agent *agent, const phi_thread *before, bool empty,
+                                        const char *id, char *words, size_t words_size) {
     phi_thread *thread = agent->thread;
     const phi_store *store = before->journal != NULL ? &before->journal->store : NULL;
     phi_status status =
@@ -28,35 +28,35 @@ static phi_status phi__newses_fill(phi__agent *agent, const phi_thread *before, 
     if (!empty && !phi__thread_take(thread, before, &before->fold, NULL)) return PHI_NO_MEMORY;
     thread->restored = before->restored;
     status = phi__journal_sync(thread, words, words_size);
-    if (status != PHI_OK) phi__newses_unkeep(thread, store, id);
+    if (status != PHI_OK) phi__new_session_unkeep(thread, store, id);
     return status;
 }
 
-static phi_status phi__newses_error(phi__agent *agent, const char *what, const char *id,
-                                    phi_status status, const char *words) {
+static phi_status phi__new_session_error(phi__agent *agent, const char *what, const char *id,
+                                         phi_status status, const char *words) {
     if (agent->thread->journal != NULL) return phi__kept_error(agent, what, id, status, words);
     return phi__error(agent->rt, status, "%s: out of memory", what);
 }
 
 /* All that may fail comes first. */
-static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool empty) {
+static phi_status phi__new_session_begin(phi__agent *agent, const char *what, bool empty) {
     phi__sessions *sessions = &agent->rt->sessions;
     char session_id[PHI__UUID_SIZE], thread_id[PHI__UUID_SIZE], words[PHI__KEPT_WORDS] = "";
     phi__session *session;
     phi_thread before;
     phi_status status = phi__journal_sync(agent->thread, words, sizeof words);
     if (status != PHI_OK)
-        return phi__newses_error(agent, what, agent->thread->journal->id, status, words);
+        return phi__new_session_error(agent, what, agent->thread->journal->id, status, words);
     phi__agent_random_id(agent, session_id);
     phi__agent_random_id(agent, thread_id); /* also without a store: chance is the same then */
     session = phi__session_take(sessions, phi_str_of(session_id));
     if (session == NULL) return phi__error(agent->rt, PHI_NO_MEMORY, "%s: out of memory", what);
     phi__exchange_begin(agent, &before);
-    status = phi__newses_fill(agent, &before, empty, thread_id, words, sizeof words);
+    status = phi__new_session_fill(agent, &before, empty, thread_id, words, sizeof words);
     if (status != PHI_OK) {
         phi__exchange_undo(agent, &before);
         phi__session_drop(sessions, session);
-        return phi__newses_error(agent, what, thread_id, status, words);
+        return phi__new_session_error(agent, what, thread_id, status, words);
     }
     phi__session_drop(sessions, agent->line.session);
     agent->line.session = session;
@@ -66,12 +66,12 @@ static phi_status phi__newses_begin(phi__agent *agent, const char *what, bool em
     return PHI_OK;
 }
 
-static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const char *what) {
+static phi_status phi__new_session_may(phi_agent handle, phi__agent *agent, const char *what) {
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "%s: the agent is gone", what);
     status = phi__agent_idle(agent, what);
-    if (status == PHI_OK && phi__bare_is(agent))
+    if (status == PHI_OK && phi__one_shot_is(agent))
         status = phi__error(handle.rt, PHI_MISUSE, "%s: the thread is not its own", what);
     return status;
 }
@@ -80,19 +80,19 @@ static phi_status phi__newses_may(phi_agent handle, phi__agent *agent, const cha
 
 PHI_API phi_status phi_new_session(phi_agent handle, bool empty) {
     phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__newses_may(handle, agent, "phi_new_session");
-    return status == PHI_OK ? phi__newses_begin(agent, "phi_new_session", empty) : status;
+    phi_status status = phi__new_session_may(handle, agent, "phi_new_session");
+    return status == PHI_OK ? phi__new_session_begin(agent, "phi_new_session", empty) : status;
 }
 
 PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms, bool *rotated) {
     phi__agent *agent = phi__agent_find(handle);
-    phi_status status = phi__newses_may(handle, agent, "phi_check_and_rotate");
+    phi_status status = phi__new_session_may(handle, agent, "phi_check_and_rotate");
     uint64_t elapsed;
     if (rotated != NULL) *rotated = false;
     if (status != PHI_OK || agent->line.last_active_us == 0) return status;
     elapsed = phi__io_now_us(handle.rt->io) - agent->line.last_active_us;
     if (elapsed / 1000 < threshold_ms || elapsed <= threshold_ms * 1000) return PHI_OK;
-    status = phi__newses_begin(agent, "phi_check_and_rotate", false);
+    status = phi__new_session_begin(agent, "phi_check_and_rotate", false);
     if (rotated != NULL) *rotated = status == PHI_OK;
     return status;
 }

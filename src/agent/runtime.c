@@ -79,7 +79,7 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     http.proxy = desc->proxy;
     http.ca_file = desc->ca_file;
     http.resolve = desc->resolve;
-    status = phi__http_new(rt->io, &http, phi__xfer_port_get(), &rt->http, why);
+    status = phi__http_new(rt->io, &http, phi__transfer_port_get(), &rt->http, why);
     if (status != PHI_OK) return status;
     rt->transport = phi__http_transport(rt->http);
     phi__rt_attach(rt);
@@ -317,7 +317,7 @@ PHI_API void phi_runtime_free(phi_runtime *rt) {
     rt->in_step = rt->closing = true;
     for (i = 0; i < rt->agents.count; i++) {
         phi__slot *slot = phi__slots_at(&rt->agents, i);
-        if (slot->object != NULL) phi__agent_doom((phi__agent *)slot->object);
+        if (slot->object != NULL) phi__agent_retire((phi__agent *)slot->object);
     }
     phi__step_end(rt);
     phi__threads_free(rt);
@@ -330,14 +330,15 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    phi__stored_leave(rt);
+    phi__stored_evict(rt);
     phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
         phi__rt_pump(rt, timeout_ms);
     phi__stored_step(rt);
-    phi__bare_bury(rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
+    phi__one_shot_retire(
+        rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }

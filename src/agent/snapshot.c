@@ -2,7 +2,7 @@
 #include "agent/snapshot.h"
 
 #include "agent/agent_in.h"
-#include "loop/freeze_in.h"
+#include "loop/run_save_in.h"
 #include "model/message_in.h"
 #include "text/records_in.h"
 #include "persist/entry_in.h"
@@ -82,13 +82,13 @@ static phi_status phi__snap_put(phi__buf *out, const phi__agent *agent, phi_aren
                      phi__session_count_so_far(agent->line.session, agent->line.segment));
     phi__snap_spent(out, agent);
     phi__json_put_key(out, PHI__LIT("steering"));
-    phi__freeze_inputs(out, &agent->queues.steering, scratch);
+    phi__run_save_inputs(out, &agent->queues.steering, scratch);
     phi__json_put_key(out, PHI__LIT("follow_ups"));
-    phi__freeze_inputs(out, &agent->queues.follow_ups, scratch);
+    phi__run_save_inputs(out, &agent->queues.follow_ups, scratch);
     phi__json_put_key(out, PHI__LIT("injected"));
-    phi__freeze_inputs(out, &agent->queues.injected, scratch);
+    phi__run_save_inputs(out, &agent->queues.injected, scratch);
     phi__json_put_key(out, PHI__LIT("run"));
-    phi__run_freeze(out, agent, scratch);
+    phi__run_save(out, agent, scratch);
     phi__snap_features(out, agent, scratch, PHI__POINT_AGENT_SAVE_LATE);
     status = phi__snap_thread(out, agent, scratch);
     phi__buf_char(out, '}');
@@ -138,12 +138,13 @@ static phi_status phi__snap_read_thread(phi__agent *agent, const phi_json *lines
 
 static phi_status phi__snap_read_queues(phi__agent *agent, const phi_json *root) {
     phi_status status =
-        phi__thaw_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
+        phi__run_load_inputs(agent, phi_json_get(root, "steering"), &agent->queues.steering);
+    if (status == PHI_OK)
+        status = phi__run_load_inputs(agent, phi_json_get(root, "follow_ups"),
+                                      &agent->queues.follow_ups);
     if (status == PHI_OK)
         status =
-            phi__thaw_inputs(agent, phi_json_get(root, "follow_ups"), &agent->queues.follow_ups);
-    if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
+            phi__run_load_inputs(agent, phi_json_get(root, "injected"), &agent->queues.injected);
     return status;
 }
 
@@ -181,7 +182,7 @@ static phi_status phi__snap_read(phi__agent *agent, const phi_json *root, phi_re
     status = phi__snap_read_queues(agent, root);
     if (status == PHI_OK && phi_json_is_object(run)) {
         agent->line.last_active_us = phi__io_now_us(agent->rt->io);
-        status = phi__run_thaw(agent, run, how == PHI_RESTORE_INTERRUPT);
+        status = phi__run_load(agent, run, how == PHI_RESTORE_INTERRUPT);
     }
     return status == PHI_OK ? phi__snap_read_features(agent, root, PHI__POINT_AGENT_LOAD_LATE)
                             : status;
@@ -209,7 +210,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
     phi__journal_close(agent->thread); /* what it has is for no store */
-    phi__agent_doom(agent);
+    phi__agent_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
                      : status == PHI_PARSE ? "the snapshot does not fit together"

@@ -7,7 +7,7 @@
 
 #include "agent/agent_in.h"
 #include "base/utf8_in.h"
-#include "features/put_off_in.h"
+#include "features/deferred_in.h"
 #include "history/compact_in.h"
 
 enum {
@@ -189,7 +189,7 @@ static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text
     return true;
 }
 
-static void phi__summary_tell(phi__agent *agent, phi_status status, phi_str words) {
+static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str words) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_REWRITE;
@@ -217,11 +217,11 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__put_off_rewrite(agent, &rewrite, true); /* done now, it is told of */
+        status = phi__deferred_rewrite(agent, &rewrite, true); /* done now, it is told of */
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
-    if (words.at != NULL) phi__summary_tell(agent, status, words);
-    phi__agent_doom(writer);
+    if (words.at != NULL) phi__summary_emit(agent, status, words);
+    phi__agent_retire(writer);
 }
 
 static void phi__summary_over(phi__agent *writer, phi_status status, const phi_failure *failure,
@@ -509,7 +509,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     memset(&desc, 0, sizeof desc);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_summarize: the agent is gone");
-    if (phi__bare_is(agent))
+    if (phi__one_shot_is(agent))
         return phi__error(handle.rt, PHI_MISUSE, "phi_summarize: the history is a phi_thread's");
     if (phi__summary_going_on(agent))
         return phi__error(handle.rt, PHI_BUSY, "phi_summarize: a summary is being written");

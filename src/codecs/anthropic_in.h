@@ -3,7 +3,7 @@
 #define PHI_CODECS_ANTHROPIC_IN_H
 
 #include "wire/codec_in.h"
-#include "wire/repeat_in.h"
+#include "wire/delta_cache_in.h"
 
 #ifndef PHI_NO_ANTHROPIC
 
@@ -14,7 +14,7 @@ typedef struct phi__anthropic_state {
     bool got_stop; /* a message_delta brought a stop reason */
     bool broken;   /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;    /* an event came */
-    phi__repeat repeat;
+    phi__delta_cache repeat;
 } phi__anthropic_state;
 
 PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, phi_str data);

@@ -296,7 +296,7 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
         return;
     }
     phi__ant_add(a, block, text);
-    phi__repeat_learn(&st->repeat, a, data, text, block);
+    phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
@@ -380,10 +380,10 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
         phi__classify_event(a, data);
         return;
     }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     if (!phi__ant_read(&ev, data)) {
         st->broken = true;
         return;

@@ -4,7 +4,7 @@
 #define PHI_CODECS_GEMINI_IN_H
 
 #include "wire/codec_in.h"
-#include "wire/repeat_in.h"
+#include "wire/delta_cache_in.h"
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
@@ -25,7 +25,7 @@ typedef struct phi__gemini_state {
     bool heard;   /* an event came */
     bool in_call; /* the last block is a call whose arguments still come, in pieces */
     uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
-    phi__repeat repeat;
+    phi__delta_cache repeat;
 } phi__gemini_state;
 
 PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_str data);

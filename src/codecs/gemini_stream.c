@@ -360,7 +360,8 @@ static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__ge
     block = phi__gem_parts(st, a, k->parts, &text);
     phi__gem_usage(st, a, k->usage);
     phi__gem_stop(a, k);
-    if (block != SIZE_MAX && !a->terminal) phi__repeat_learn(&st->repeat, a, data, text, block);
+    if (block != SIZE_MAX && !a->terminal)
+        phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* An array of chunks: what the API answers where it was not asked for events. */
@@ -393,10 +394,10 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
         phi__classify_event(a, data);
         return;
     }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{' && data.at[0] != '[') return; /* words of a gateway: nothing of ours */
     st->heard = true;
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     mark = phi_arena_save(&a->scratch);
     if (data.at[0] == '[')
         phi__gem_array(st, a, data);

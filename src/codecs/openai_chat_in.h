@@ -4,7 +4,7 @@
 
 #include "text/json_cursor_in.h"
 #include "wire/codec_in.h"
-#include "wire/repeat_in.h"
+#include "wire/delta_cache_in.h"
 
 #ifndef PHI_NO_OPENAI_CHAT
 
@@ -27,7 +27,7 @@ typedef struct phi__chat_state {
     phi__chat_detail detail;
     size_t detail_block;
     uint64_t detail_key; /* hash of the open item's type and index */
-    phi__repeat repeat;
+    phi__delta_cache repeat;
 } phi__chat_state;
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))

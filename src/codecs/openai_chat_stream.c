@@ -369,7 +369,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
         return;
     }
     st->finished = a->terminal = true;
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     phi__chat_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__chat_counted(a);
@@ -411,12 +411,12 @@ static void phi__chat_learn(phi__chat_state *st, const phi__assembly *a, const p
             spoken++;
             said = &k->reasoning[i];
         }
-    phi__repeat_forget(&st->repeat);
+    phi__delta_cache_forget(&st->repeat);
     if (spoken + (k->content.len > 0 ? 1u : 0u) != 1 || k->details.len > 0 || k->blocks.len > 0 ||
         k->parts.len > 0 || k->refusal.len > 0 || k->calls.len > 0 || k->usage.len > 0 ||
         k->finish.at != NULL || k->error.len > 0 || a->count == 0)
         return;
-    phi__repeat_learn(&st->repeat, a, data, *said, a->count - 1);
+    phi__delta_cache_learn(&st->repeat, a, data, *said, a->count - 1);
 }
 
 /* An error may stand at the top or in x_groq; beside it there may be a status. */
@@ -459,7 +459,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
                            PHI__LIT("the server sent an event that is not JSON"));
         return;
     }
-    if (phi__repeat_add(&st->repeat, a, data)) return;
+    if (phi__delta_cache_add(&st->repeat, a, data)) return;
     if (data.at[0] != '{') return; /* words of a gateway: nothing of ours */
     st->heard = true;
     if (!phi__chat_read(&k, data)) {

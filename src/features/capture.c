@@ -17,7 +17,7 @@ typedef struct phi__heard {
 
 /* Of a run. */
 typedef struct phi__capture {
-    uint32_t told;     /* turns whose request was told */
+    uint32_t emitted;  /* turns whose request was told */
     phi__heard *heard; /* what was steered and followed up; in memory of its own */
     size_t count, cap;
 } phi__capture;
@@ -172,11 +172,11 @@ static void phi__capture_settings(phi__run *run, phi__buf *out) {
     phi__capture_format(run, out);
 }
 
-static bool phi__capture_tell(phi__run *run, phi__capture *capture) {
+static bool phi__capture_emit(phi__run *run, phi__capture *capture) {
     phi_event event;
     phi__buf out;
-    bool told;
-    if (!run->agent->desc.capture_requests || capture->told > run->turn.index) return true;
+    bool emitted;
+    if (!run->agent->desc.capture_requests || capture->emitted > run->turn.index) return true;
     phi__buf_init(&out, &run->agent->memory);
     phi__buf_text(&out, "{\"system_prompt\":");
     phi__json_put_str(&out, phi__attempt_ask(run)->system_prompt);
@@ -192,10 +192,10 @@ static bool phi__capture_tell(phi__run *run, phi__capture *capture) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_REQUEST;
     event.text = phi__buf_str(&out);
-    told = !out.failed && phi__emit(run->agent, &event, NULL, 0);
+    emitted = !out.failed && phi__emit(run->agent, &event, NULL, 0);
     phi__buf_free(&out);
-    if (told) capture->told = run->turn.index + 1;
-    return told;
+    if (emitted) capture->emitted = run->turn.index + 1;
+    return emitted;
 }
 
 /* ---- the feature ---- */
@@ -205,7 +205,7 @@ static phi__state phi__capture_take(phi__moment *moment) {
     bool done = true;
     switch (moment->point) {
     case PHI__POINT_SAID: done = phi__capture_heard(moment->run, capture, moment->input); break;
-    case PHI__POINT_REQUEST: done = phi__capture_tell(moment->run, capture); break;
+    case PHI__POINT_REQUEST: done = phi__capture_emit(moment->run, capture); break;
     case PHI__POINT_RUN_FREED: phi__capture_free(moment->run, capture); break;
     default: break;
     }

@@ -26,8 +26,8 @@ typedef struct phi__compactions {
     bool done;           /* it is held for the hook after one */
     /* What made the last one, in the thread; NULL: the view's size did. */
     const phi_failure *overflow;
-    phi__compacted *plan; /* of the next one, in the turn's arena; NULL: none */
-    phi_compaction *told; /* the one that is under way, in the thread */
+    phi__compacted *plan;    /* of the next one, in the turn's arena; NULL: none */
+    phi_compaction *emitted; /* the one that is under way, in the thread */
 } phi__compactions;
 
 /* Of an agent. */
@@ -195,11 +195,11 @@ static phi__state phi__compaction_refused(phi__run *run) {
     return phi__attempt_refuse(run, c->overflow);
 }
 
-static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
+static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = kind;
-    event.compaction = phi__compaction_of(run)->told;
+    event.compaction = phi__compaction_of(run)->emitted;
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
@@ -207,11 +207,12 @@ static bool phi__compaction_tell(phi__run *run, phi_event_kind kind) {
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
-    if (c->told == NULL)
-        c->told = (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->told);
-    if (c->told == NULL) return false;
-    c->told->estimated_tokens = c->told->tokens_before = phi__agent_tokens(run->agent);
-    c->told->message_count = c->told->messages_before = thread->fold.count;
+    if (c->emitted == NULL)
+        c->emitted =
+            (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->emitted);
+    if (c->emitted == NULL) return false;
+    c->emitted->estimated_tokens = c->emitted->tokens_before = phi__agent_tokens(run->agent);
+    c->emitted->message_count = c->emitted->messages_before = thread->fold.count;
     return true;
 }
 
@@ -250,7 +251,7 @@ static bool phi__compaction_apply(phi__run *run) {
     if (c->plan == NULL) return true;
     status = phi__compaction_rewrite(run);
     PHI_ASSERT(status == PHI_OK || status == PHI_NO_MEMORY);
-    if (status == PHI_OK && c->plan != NULL) c->told->loops_compacted = c->plan->runs;
+    if (status == PHI_OK && c->plan != NULL) c->emitted->loops_compacted = c->plan->runs;
     c->plan = NULL;
     return status == PHI_OK;
 }
@@ -268,19 +269,19 @@ static bool phi__compaction_shrink(phi__run *run) {
 static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
-    phi_compaction *told = c->told;
+    phi_compaction *emitted = c->emitted;
     /* what it is at would not fit any more */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
         return PHI__RUN_LOST;
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
+    if (!phi__compaction_emit(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
-    told->messages_after = agent->thread->fold.count;
-    told->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    emitted->messages_after = agent->thread->fold.count;
+    emitted->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
     c->count++;
-    phi__shown_clear(run);
-    if (!phi__compaction_tell(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
+    phi__projection_clear(run);
+    if (!phi__compaction_emit(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
     return phi__compaction_hold(run, true);
 }
 
@@ -297,7 +298,7 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
     if (c->count >= PHI__COMPACTIONS_MOST || c->idle >= PHI__COMPACTIONS_IDLE_MOST)
         return phi__compaction_refused(run);
     if (!phi__compaction_measure(run)) return PHI__RUN_LOST;
-    hook.compaction = c->told;
+    hook.compaction = c->emitted;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__compaction_refused(run);
     if (hooked == PHI__HOOK_ALLOW || hooked == PHI__HOOK_WARN) return phi__compaction_do(run);
@@ -307,16 +308,16 @@ static phi__state phi__compaction_before(phi__run *run, bool *wait) {
 static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     phi__compactions *c = phi__compaction_of(run);
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_COMPACTION);
-    bool gained = c->told->tokens_after < c->told->tokens_before;
+    bool gained = c->emitted->tokens_after < c->emitted->tokens_before;
     phi__state next;
-    hook.compaction = c->told;
+    hook.compaction = c->emitted;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_HELD, PHI__RUN_ON, PHI__RUN_ON,
                            wait);
     if (next == PHI__RUN_HELD || next == PHI__RUN_OVER) return next;
     if (next == PHI__RUN_ON)
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
-    c->told = NULL; /* its events may still be read */
+    c->emitted = NULL; /* its events may still be read */
     phi__context_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;

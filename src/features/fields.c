@@ -12,16 +12,16 @@
 #include "text/json_fields_in.h"
 
 /* What a tool with on_field has heard of a block of the answer. */
-typedef struct phi__told {
+typedef struct phi__emitted {
     const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
     phi__json_fields scan;
     uint32_t rewrites; /* of the draft, that the scan knows of */
-    bool told;         /* a value, and neither `dropped` nor `start` since */
-} phi__told;
+    bool emitted;      /* a value, and neither `dropped` nor `start` since */
+} phi__emitted;
 
 /* Of a run. */
 typedef struct phi__fields {
-    phi__told *told; /* of the answer's blocks, by their index; NULL: nothing */
+    phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
     size_t count, cap;
     size_t from; /* blocks before it were whole and are told */
 } phi__fields;
@@ -33,24 +33,24 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
 }
 
 /* True: the agent is still there. */
-static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__told *told,
+static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emitted *emitted,
                              phi_field *field) {
     field->agent = phi__agent_handle(run->agent);
-    field->block_index = (uint32_t)(told - f->told);
+    field->block_index = (uint32_t)(emitted - f->emitted);
     field->tool_call_id = phi__fields_id(run, field->block_index);
-    told->tool->on_field(told->tool->user_data, field);
+    emitted->tool->on_field(emitted->tool->user_data, field);
     return run->agent->slot != NULL;
 }
 
 /* `dropped`, where something was told. False: the agent is gone. */
-static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__told *told) {
+static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emitted *emitted) {
     phi_field field;
-    if (!told->told) return true;
-    told->told = false;
+    if (!emitted->emitted) return true;
+    emitted->emitted = false;
     memset(&field, 0, sizeof field);
     field.dropped = true;
     field.path = field.value = phi__str("", 0);
-    return phi__fields_call(run, f, told, &field);
+    return phi__fields_call(run, f, emitted, &field);
 }
 
 /* ---- while the answer comes ---- */
@@ -67,63 +67,66 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
 }
 
 /* What is told of a block; NULL: nothing, or there is no memory. */
-static phi__told *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
+static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
     const phi_tool *tool;
-    phi__told *told;
-    if (block < f->count && f->told[block].tool != NULL) return &f->told[block];
+    phi__emitted *emitted;
+    if (block < f->count && f->emitted[block].tool != NULL) return &f->emitted[block];
     tool = phi__fields_tool(run, block);
     if (tool == NULL) return NULL;
     if (block >= f->count) {
-        told = (phi__told *)phi__grow(memory, f->told, &f->cap, block + 1, sizeof *told);
-        if (told == NULL) {
+        emitted =
+            (phi__emitted *)phi__grow(memory, f->emitted, &f->cap, block + 1, sizeof *emitted);
+        if (emitted == NULL) {
             phi__attempt_lose(run);
             return NULL;
         }
-        memset(told + f->count, 0, (block + 1 - f->count) * sizeof *told);
-        f->told = told;
+        memset(emitted + f->count, 0, (block + 1 - f->count) * sizeof *emitted);
+        f->emitted = emitted;
         f->count = block + 1;
     }
-    told = &f->told[block];
-    told->tool = tool;
-    told->rewrites = assembly->drafts[block].rewrites;
-    phi__json_fields_init(&told->scan, memory);
-    return told;
+    emitted = &f->emitted[block];
+    emitted->tool = tool;
+    emitted->rewrites = assembly->drafts[block].rewrites;
+    phi__json_fields_init(&emitted->scan, memory);
+    return emitted;
 }
 
 /* What has arrived of one block. False: the agent is gone. */
-static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__told *told, size_t block) {
+static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
+                              size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_field field;
-    if (told->rewrites != assembly->drafts[block].rewrites) { /* other text has come in its place */
-        told->rewrites = assembly->drafts[block].rewrites;
-        phi__json_fields_free(&told->scan);
-        if (!phi__fields_take_back(run, f, told)) return false;
+    /* other text has come in its place */
+    if (emitted->rewrites != assembly->drafts[block].rewrites) {
+        emitted->rewrites = assembly->drafts[block].rewrites;
+        phi__json_fields_free(&emitted->scan);
+        if (!phi__fields_take_back(run, f, emitted)) return false;
     }
     memset(&field, 0, sizeof field);
     while (!run->end.cancelled) {
         phi_str text = phi__buf_str(&assembly->drafts[block].bytes);
-        int got = phi__json_fields_next(&told->scan, text, &field.path, &field.value);
+        int got = phi__json_fields_next(&emitted->scan, text, &field.path, &field.value);
         if (got == PHI_NO_MEMORY) phi__attempt_lose(run);
         if (got <= 0) return true;
-        told->told = true;
-        if (!phi__fields_call(run, f, told, &field)) return false;
+        emitted->emitted = true;
+        if (!phi__fields_call(run, f, emitted, &field)) return false;
     }
     return true;
 }
 
 /* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
    False, here and below: the agent is gone. */
-static bool phi__fields_tell(phi__run *run, phi__fields *f, bool whole) {
+static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
     if (!phi__agent_has_tools(run->agent)->has_fields) return true;
     if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     for (i = whole ? 0 : f->from; i < assembly->count; i++) {
-        phi__told *told = phi__fields_of(run, f, i);
-        if (told != NULL && !phi__fields_block(run, f, told, i)) return false;
+        phi__emitted *emitted = phi__fields_of(run, f, i);
+        if (emitted != NULL && !phi__fields_block(run, f, emitted, i)) return false;
         if (phi__attempt_lost(run) || run->end.cancelled) return true;
         if (i == f->from && !assembly->drafts[i].open) f->from++;
     }
@@ -135,46 +138,46 @@ static bool phi__fields_tell(phi__run *run, phi__fields *f, bool whole) {
 static void phi__fields_free(phi__run *run, phi__fields *f) {
     size_t i;
     for (i = 0; i < f->count; i++)
-        if (f->told[i].tool != NULL) phi__json_fields_free(&f->told[i].scan);
-    phi__free(&run->agent->memory, f->told, f->cap * sizeof *f->told);
-    f->told = NULL;
+        if (f->emitted[i].tool != NULL) phi__json_fields_free(&f->emitted[i].scan);
+    phi__free(&run->agent->memory, f->emitted, f->cap * sizeof *f->emitted);
+    f->emitted = NULL;
     f->count = f->cap = f->from = 0;
 }
 
 static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     size_t i;
     for (i = 0; i < f->count; i++)
-        if (!phi__fields_take_back(run, f, &f->told[i])) return false;
+        if (!phi__fields_take_back(run, f, &f->emitted[i])) return false;
     phi__fields_free(run, f);
     return true;
 }
 
 /* What was told of a call's block. NULL: nothing; its answer, or its start, was in another
    process. */
-static phi__told *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
+static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     size_t block;
     if (f->count == 0) return NULL;
     block = (size_t)(call->block - call->run->reply->content);
-    return block < f->count && f->told[block].tool != NULL ? &f->told[block] : NULL;
+    return block < f->count && f->emitted[block].tool != NULL ? &f->emitted[block] : NULL;
 }
 
 /* The answer is whole, and this is one of its calls. */
 static bool phi__fields_adopt(const phi__fields *f, const phi__toolcall *call) {
-    phi__told *told = phi__fields_of_call(f, call);
-    if (told == NULL) return true;
-    phi__json_fields_free(&told->scan);
-    return told->tool == call->tool || phi__fields_take_back(call->run, f, told);
+    phi__emitted *emitted = phi__fields_of_call(f, call);
+    if (emitted == NULL) return true;
+    phi__json_fields_free(&emitted->scan);
+    return emitted->tool == call->tool || phi__fields_take_back(call->run, f, emitted);
 }
 
 static void phi__fields_started(const phi__fields *f, const phi__toolcall *call) {
-    phi__told *told = phi__fields_of_call(f, call);
-    if (told != NULL) told->told = false;
+    phi__emitted *emitted = phi__fields_of_call(f, call);
+    if (emitted != NULL) emitted->emitted = false;
 }
 
 /* It has a result; if it never was started, what was told of it is taken back. */
 static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
-    phi__told *told = phi__fields_of_call(f, call);
-    return told == NULL || phi__fields_take_back(call->run, f, told);
+    phi__emitted *emitted = phi__fields_of_call(f, call);
+    return emitted == NULL || phi__fields_take_back(call->run, f, emitted);
 }
 
 /* ---- the feature ---- */
@@ -187,7 +190,7 @@ static phi__state phi__fields_take(phi__moment *moment) {
     case PHI__POINT_REQUEST:
         if (phi__agent_has_tools(run->agent)->has_fields) run->slices = true;
         break;
-    case PHI__POINT_SLICE: there = phi__fields_tell(run, f, moment->whole); break;
+    case PHI__POINT_SLICE: there = phi__fields_emit(run, f, moment->whole); break;
     case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;
     case PHI__POINT_CALL_MADE: there = phi__fields_adopt(f, moment->call); break;
     case PHI__POINT_CALL_STARTS: phi__fields_started(f, moment->call); break;

@@ -23,9 +23,9 @@
 #endif
 
 #ifdef PHI_NO_CONTEXT_EDITS
-#define PHI__TABLE_WISHES(X)
+#define PHI__TABLE_CONTEXT_EDITS(X)
 #else
-#define PHI__TABLE_WISHES(X) X(phi__wishes_feature)
+#define PHI__TABLE_CONTEXT_EDITS(X) X(phi__context_edits_feature)
 #endif
 
 #ifdef PHI_NO_COMPACTION
@@ -39,8 +39,8 @@
     PHI__TABLE_FIELDS(X) \
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
-    PHI__TABLE_WISHES(X) \
-    X(phi__put_off_feature) \
+    PHI__TABLE_CONTEXT_EDITS(X) \
+    X(phi__deferred_feature) \
     PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 

@@ -197,7 +197,7 @@ PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane) {
     }
     phi__lane_enter(thread, lane, &fold);
     phi__lane_append(thread, entry, PHI_ENTRY_SWITCH, lane);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
     return PHI_OK;
 }
 
@@ -206,7 +206,7 @@ PHI__FN phi_status phi__lane_switch_new(phi_thread *thread, phi_str name) {
     if (entries == NULL) return PHI_NO_MEMORY;
     phi__lane_enter(thread, thread->lanes.count - 1, NULL);
     phi__lane_append(thread, &entries[1], PHI_ENTRY_SWITCH, thread->lanes.active);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
     return PHI_OK;
 }
 

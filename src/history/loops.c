@@ -109,7 +109,7 @@ PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, p
 }
 
 /* Without memory for a smaller table the old one stays. */
-PHI__FN void phi__thread_shed_loops(phi_thread *thread) {
+PHI__FN void phi__thread_evict_loops(phi_thread *thread) {
     phi__loops *loops = &thread->loops;
     size_t n = 0, cap = 8, i;
     phi__loop_start *table;

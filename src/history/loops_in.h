@@ -42,7 +42,7 @@ PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, p
 /* Room for the id of one more. False: no memory. */
 PHI__FN bool phi__thread_loop_room(phi_thread *thread);
 /* Entries have left memory: so do the ids of their runs. */
-PHI__FN void phi__thread_shed_loops(phi_thread *thread);
+PHI__FN void phi__thread_evict_loops(phi_thread *thread);
 
 /* For a LOOP_START, when it is attached. */
 PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start);

@@ -118,7 +118,7 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     phi__ops_add(thread, op);
     if (op->rewrite.written != NULL) phi_usage_add(&thread->usage, &op->rewrite.written->usage);
     phi__thread_attach(thread, entry, 1);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
 }
 
 /* What it switches to shows. */

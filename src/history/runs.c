@@ -86,7 +86,7 @@ static void phi__runs_roll_back(phi_thread *thread, const phi__entry *end) {
         memset(&thread->undo, 0, sizeof thread->undo);
     }
     phi__fold_take_out(&thread->fold, start - 1, end->seq);
-    phi__thread_left(thread);
+    phi__thread_evictable(thread);
 }
 
 PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end) {

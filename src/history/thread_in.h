@@ -29,7 +29,7 @@ struct phi_thread {
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
     struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    struct phi__lent *lent; /* what a host's has besides (agent/bare_run.c); NULL: it is none */
+    struct phi__lent *lent; /* what a host's has besides (agent/one_shot_run.c); NULL: it is none */
     void *user;             /* the run that goes over it, or NULL */
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored; /* it was read: what no run has answered since was lost with a process */
@@ -63,7 +63,7 @@ static inline phi__entry *phi__thread_at(const phi_thread *thread, uint64_t seq)
 static inline bool phi__thread_roll(phi_thread *thread, phi_str *carried) {
     return phi__log_roll(&thread->log, carried);
 }
-static inline void phi__thread_left(phi_thread *thread) { phi__log_left(&thread->log); }
+static inline void phi__thread_evictable(phi_thread *thread) { phi__log_left(&thread->log); }
 /* 1 where there is only the default one. */
 static inline size_t phi__thread_lanes(const phi_thread *thread) {
     return phi__max(thread->lanes.count, 1);

@@ -22,11 +22,11 @@
 
 /* ---- the table and its queue ---- */
 
-static phi__http_slot *phi__http_slot_of(phi__http *http, phi_xfer xfer) {
+static phi__http_slot *phi__http_slot_of(phi__http *http, phi_transfer transfer) {
     phi__http_slot *slot;
-    if (xfer.index >= http->slot_count) return NULL;
-    slot = &http->slots[xfer.index];
-    return slot->state != PHI__HTTP_FREE && slot->xfer.gen == xfer.gen ? slot : NULL;
+    if (transfer.index >= http->slot_count) return NULL;
+    slot = &http->slots[transfer.index];
+    return slot->state != PHI__HTTP_FREE && slot->transfer.gen == transfer.gen ? slot : NULL;
 }
 
 static bool phi__http_slots_reach(phi__http *http, uint32_t index) {
@@ -47,7 +47,7 @@ static void phi__http_enqueue(phi__http *http, uint32_t index, bool first) {
     phi__http_slot *slot = &http->slots[index];
     uint32_t at = index + 1;
     slot->state = PHI__HTTP_QUEUED;
-    slot->transfer = NULL;
+    slot->running = NULL;
     slot->queued_us = phi__io_now_us(http->io);
     slot->next = first ? http->queue_first : 0;
     slot->prev = first ? 0 : http->queue_last;
@@ -73,7 +73,7 @@ static void phi__http_dequeue(phi__http *http, phi__http_slot *slot) {
 
 static void phi__http_slot_clear(phi__http_slot *slot) {
     slot->state = PHI__HTTP_FREE;
-    slot->transfer = NULL;
+    slot->running = NULL;
     slot->request = NULL;
 }
 
@@ -115,28 +115,28 @@ static bool phi__http_would_block(const phi__http *http, phi_str url) {
 }
 
 static void phi__http_start(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = phi__transfer_new(http);
+    phi__http_transfer *t = phi__http_transfer_new(http);
     const char *words = "no memory for a transfer";
     phi_status status = PHI_NO_MEMORY;
-    phi_xfer xfer = slot->xfer;
+    phi_transfer transfer = slot->transfer;
     phi__http_dequeue(http, slot);
     if (phi__http_would_block(http, slot->request->url)) {
         status = PHI_UNSUPPORTED;
         words = "this libcurl looks names up without AsynchDNS, which would stop the pump: give an "
                 "address, or pin the name with resolve";
     } else if (t != NULL) {
-        t->xfer = xfer;
+        t->transfer = transfer;
         t->request = slot->request;
-        status = phi__transfer_begin(t, &words);
+        status = phi__http_transfer_begin(t, &words);
     }
     if (status == PHI_OK) {
         slot->state = PHI__HTTP_STARTED;
-        slot->transfer = t;
-        (void)http->port.stage(xfer, PHI_XFER_STARTED);
+        slot->running = t;
+        (void)http->port.stage(transfer, PHI_TRANSFER_STARTED);
     } else {
-        if (t != NULL) phi__transfer_free(t);
+        if (t != NULL) phi__http_transfer_free(t);
         phi__http_slot_clear(slot);
-        (void)http->port.end(xfer, status, words);
+        (void)http->port.end(transfer, status, words);
     }
 }
 
@@ -150,13 +150,14 @@ static bool phi__http_has_descriptors(phi__http *http) {
         if (phi__http_descriptors_left(phi__io_any_fd(http->io), PHI__HTTP_SPARE_DESCRIPTORS))
             return true;
         http->hold_until_us = now + PHI__HTTP_HOLD_US;
-        if (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
+        if (http->lingering.first != NULL)
+            phi__http_transfer_move(http->lingering.first, &http->dying);
     }
     phi__http_kick(http, http->hold_until_us);
     return false;
 }
 
-static bool phi__http_same_server(const phi__transfer *t, phi_str url) {
+static bool phi__http_same_server(const phi__http_transfer *t, phi_str url) {
     char *at = NULL;
     phi_str its;
     if (curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_URL, &at) != CURLE_OK || at == NULL)
@@ -170,7 +171,7 @@ static bool phi__http_same_server(const phi__transfer *t, phi_str url) {
    read to its last event, and a server ends it at once, or not soon. */
 static bool phi__http_awaits_end(phi__http *http) {
     const phi__http_slot *slot = &http->slots[http->queue_first - 1];
-    const phi__transfer *t = http->lingering.last;
+    const phi__http_transfer *t = http->lingering.last;
     uint64_t until, now = phi__io_now_us(http->io);
     if (t == NULL || t->http2) return false; /* HTTP/2 has room for both */
     until = phi__min(slot->queued_us, t->released_us) + PHI__HTTP_REUSE_US;
@@ -199,83 +200,83 @@ static void phi__http_read_messages(phi__http *http) {
     int left;
     while ((message = curl_multi_info_read(http->multi, &left)) != NULL) {
         char *owner = NULL;
-        phi__transfer *t;
+        phi__http_transfer *t;
         if (message->msg != CURLMSG_DONE) continue;
         (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &owner);
-        t = (phi__transfer *)(void *)owner;
+        t = (phi__http_transfer *)(void *)owner;
         t->finished = true;
         t->result = message->data.result;
         http->live--;
         if (t->list == &http->active || t->list == &http->lingering)
-            phi__transfer_move(t, &http->done);
+            phi__http_transfer_move(t, &http->done);
     }
 }
 
 /* Transfers that we ended ourselves, outside of a callback that could have told curl. */
 static void phi__http_read_failed(phi__http *http) {
-    phi__transfer *t, *next;
+    phi__http_transfer *t, *next;
     if (!http->starved) return;
     http->starved = false;
     for (t = http->active.first; t != NULL; t = next) {
         next = t->next;
-        if (t->failed != PHI_OK) phi__transfer_move(t, &http->done);
+        if (t->failed != PHI_OK) phi__http_transfer_move(t, &http->done);
     }
 }
 
 /* The name of a host may not have been found for want of a descriptor. */
-static bool phi__http_wants_descriptor(phi__http *http, const phi__transfer *t) {
+static bool phi__http_wants_descriptor(phi__http *http, const phi__http_transfer *t) {
     if (t->failed != PHI_OK || t->connected || t->request == NULL) return false;
     if (t->result == CURLE_COULDNT_CONNECT) return t->no_descriptor;
     if (t->result != CURLE_COULDNT_RESOLVE_HOST && t->result != CURLE_OUT_OF_MEMORY) return false;
     return !phi__http_descriptors_left(phi__io_any_fd(http->io), 1);
 }
 
-static void phi__http_end(phi__http *http, phi__transfer *t) {
+static void phi__http_end(phi__http *http, phi__http_transfer *t) {
     char words[PHI__HTTP_WORDS_BYTES];
-    phi_xfer xfer = t->xfer;
-    phi__http_slot *slot = t->request != NULL ? phi__http_slot_of(http, xfer) : NULL;
+    phi_transfer transfer = t->transfer;
+    phi__http_slot *slot = t->request != NULL ? phi__http_slot_of(http, transfer) : NULL;
     phi_status status = phi__http_words(t, words, sizeof words);
     bool again = phi__http_busy(http) > 1 && phi__http_wants_descriptor(http, t);
-    phi__transfer_free(t);
+    phi__http_transfer_free(t);
     if (slot == NULL) return;
     if (again) {
-        phi__http_enqueue(http, xfer.index, true);
+        phi__http_enqueue(http, transfer.index, true);
         http->hold_until_us = phi__io_now_us(http->io) + PHI__HTTP_HOLD_US;
         return;
     }
     phi__http_slot_clear(slot);
-    (void)http->port.end(xfer, status, words[0] != '\0' ? words : NULL);
+    (void)http->port.end(transfer, status, words[0] != '\0' ? words : NULL);
 }
 
 /* The first whose bytes were all taken; NULL: none. */
-static phi__transfer *phi__http_next_end(phi__http *http) {
-    phi__transfer *t = http->done.first;
+static phi__http_transfer *phi__http_next_end(phi__http *http) {
+    phi__http_transfer *t = http->done.first;
     while (t != NULL && t->failed == PHI_OK && t->overflow.len > t->overflow_at) t = t->next;
     return t;
 }
 
 /* Without QUICK_EXIT, removing one that looks up a name would wait for the lookup. */
-static phi__transfer *phi__http_next_removal(phi__http *http) {
-    phi__transfer *t = http->dying.first;
+static phi__http_transfer *phi__http_next_removal(phi__http *http) {
+    phi__http_transfer *t = http->dying.first;
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
     return t;
 }
 
-static void phi__http_bury(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = slot->transfer;
+static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
+    phi__http_transfer *t = slot->running;
     if (slot->state == PHI__HTTP_QUEUED) phi__http_dequeue(http, slot);
     phi__http_slot_clear(slot);
     if (t == NULL) return;
-    phi__transfer_move(t, &http->dying);
+    phi__http_transfer_move(t, &http->dying);
     t->request = NULL;
     phi__http_kick(http, 0);
 }
 
 /* Behind the last event curl reads on by itself. What was pushed and not taken is of no use. */
 static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
-    phi__transfer *t = slot->transfer;
+    phi__http_transfer *t = slot->running;
     if (t == NULL || t->paused || !t->head_told) {
-        phi__http_bury(http, slot);
+        phi__http_destroy(http, slot);
         return;
     }
     phi__http_slot_clear(slot);
@@ -284,27 +285,27 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__buf_free(&t->overflow);
     t->overflow_at = 0;
     t->released_us = phi__io_now_us(http->io);
-    if (t->list == &http->active) phi__transfer_move(t, &http->lingering);
+    if (t->list == &http->active) phi__http_transfer_move(t, &http->lingering);
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
 /* Those whose time is up; it is up sooner where what is queued needs their places. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
-    phi__transfer *t;
+    phi__http_transfer *t;
     if (http->queue_first != 0 &&
         phi__http_busy(http) + http->lingering.count >= http->max_connections)
         patience = PHI__HTTP_PLACE_US;
     while ((t = http->lingering.first) != NULL && now >= t->released_us + patience)
-        phi__transfer_move(t, &http->dying);
+        phi__http_transfer_move(t, &http->dying);
     if (t != NULL) phi__http_kick(http, t->released_us + patience);
 }
 
 /* ---- the pump ---- */
 
 /* From the front each time: a push may have cancelled any other. */
-static phi__transfer *phi__http_next_resume(phi__http *http) {
-    phi__transfer *t;
+static phi__http_transfer *phi__http_next_resume(phi__http *http) {
+    phi__http_transfer *t;
     if (!http->resumes_wanted) return NULL;
     for (t = http->active.first; t != NULL; t = t->next)
         if (t->resume_wanted) return t;
@@ -316,19 +317,19 @@ static phi__transfer *phi__http_next_resume(phi__http *http) {
 
 static void phi__http_pump(void *user_data) {
     phi__http *http = (phi__http *)user_data;
-    phi__transfer *t;
+    phi__http_transfer *t;
     int n;
     bool started = false;
     if (http->pumping || http->inside > 0) return;
     http->pumping = true;
     (void)phi__io_timer_set(http->io, &http->kick, UINT64_MAX); /* has its place since new */
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_resume(http)) != NULL; n++)
-        phi__transfer_resume(t);
+        phi__http_transfer_resume(t);
     phi__http_read_messages(http);
     phi__http_read_failed(http);
     phi__http_cut_lingering(http);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_removal(http)) != NULL; n++)
-        phi__transfer_free(t);
+        phi__http_transfer_free(t);
     for (n = 0; n < PHI__HTTP_ENDS && (t = phi__http_next_end(http)) != NULL; n++)
         phi__http_end(http, t);
     while (phi__http_may_start(http)) {
@@ -375,43 +376,44 @@ static bool phi__http_good_request(const phi_request *request) {
     return true;
 }
 
-static phi_status phi__http_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status phi__http_open(void *user_data, phi_transfer transfer,
+                                 const phi_request *request) {
     phi__http *http = (phi__http *)user_data;
     phi__http_slot *slot;
     if (!phi__http_good_request(request)) return PHI_BAD_ARG;
-    if (!phi__http_slots_reach(http, xfer.index)) return PHI_NO_MEMORY;
-    slot = &http->slots[xfer.index];
+    if (!phi__http_slots_reach(http, transfer.index)) return PHI_NO_MEMORY;
+    slot = &http->slots[transfer.index];
     if (slot->state != PHI__HTTP_FREE) return PHI_BUSY;
-    slot->xfer = xfer;
+    slot->transfer = transfer;
     slot->request = request;
-    phi__http_enqueue(http, xfer.index, false);
+    phi__http_enqueue(http, transfer.index, false);
     phi__http_kick(http, 0);
     return PHI_OK;
 }
 
-static void phi__http_resume(void *user_data, phi_xfer xfer) {
+static void phi__http_resume(void *user_data, phi_transfer transfer) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot = phi__http_slot_of(http, xfer);
-    if (slot == NULL || slot->transfer == NULL) return;
+    phi__http_slot *slot = phi__http_slot_of(http, transfer);
+    if (slot == NULL || slot->running == NULL) return;
     if (http->inside == 0) {
-        phi__transfer_resume(slot->transfer);
+        phi__http_transfer_resume(slot->running);
         return;
     }
-    slot->transfer->resume_wanted = true;
+    slot->running->resume_wanted = true;
     http->resumes_wanted = true;
     phi__http_kick(http, 0);
 }
 
-static void phi__http_release(void *user_data, phi_xfer xfer) {
+static void phi__http_release(void *user_data, phi_transfer transfer) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot = phi__http_slot_of(http, xfer);
+    phi__http_slot *slot = phi__http_slot_of(http, transfer);
     if (slot != NULL) phi__http_linger(http, slot);
 }
 
-static void phi__http_cancel(void *user_data, phi_xfer xfer) {
+static void phi__http_cancel(void *user_data, phi_transfer transfer) {
     phi__http *http = (phi__http *)user_data;
-    phi__http_slot *slot = phi__http_slot_of(http, xfer);
-    if (slot != NULL) phi__http_bury(http, slot);
+    phi__http_slot *slot = phi__http_slot_of(http, transfer);
+    if (slot != NULL) phi__http_destroy(http, slot);
 }
 
 /* ---- new and free ---- */
@@ -481,7 +483,8 @@ static bool phi__http_configure(phi__http *http, const phi__http_desc *desc) {
 }
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out, const char **words) {
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words) {
     phi__http *http;
     *out = NULL;
     *words = "no memory for the HTTP transport";
@@ -521,7 +524,7 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
 PHI__FN const phi_transport *phi__http_transport(phi__http *http) { return &http->transport; }
 
 PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
-    phi__transfer *t;
+    phi__http_transfer *t;
     phi_status status;
     phi_str host = phi__http_host(url);
     const char *words;
@@ -530,7 +533,7 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
     if (phi__http_would_block(http, url)) return PHI_UNSUPPORTED;
     if (phi__http_busy(http) >= http->max_connections) return PHI_BUSY;
     if (phi__str_starts(url, "https:") || phi__str_starts(url, "HTTPS:")) phi__http_load_ca(http);
-    t = phi__transfer_new(http);
+    t = phi__http_transfer_new(http);
     if (t == NULL) return PHI_NO_MEMORY;
     len = (size_t)(host.at - url.at) + host.len; /* up to the path */
     while (len < url.len && url.at[len] != '/' && url.at[len] != '?' && url.at[len] != '#') len++;
@@ -540,10 +543,10 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url) {
         t->url_bytes = len + 2;
         memcpy(t->url, url.at, len);
         t->url[len] = '/';
-        status = phi__transfer_begin(t, &words);
+        status = phi__http_transfer_begin(t, &words);
     }
     if (status != PHI_OK) {
-        phi__transfer_free(t);
+        phi__http_transfer_free(t);
         return status;
     }
     phi__http_drive_due(http);
@@ -558,10 +561,11 @@ PHI__FN size_t phi__http_pending(const phi__http *http) {
 
 PHI__FN void phi__http_free(phi__http *http) {
     if (http == NULL) return;
-    while (http->active.first != NULL) phi__transfer_move(http->active.first, &http->dying);
-    while (http->done.first != NULL) phi__transfer_move(http->done.first, &http->dying);
-    while (http->lingering.first != NULL) phi__transfer_move(http->lingering.first, &http->dying);
-    while (http->dying.first != NULL) phi__transfer_free(http->dying.first);
+    while (http->active.first != NULL) phi__http_transfer_move(http->active.first, &http->dying);
+    while (http->done.first != NULL) phi__http_transfer_move(http->done.first, &http->dying);
+    while (http->lingering.first != NULL)
+        phi__http_transfer_move(http->lingering.first, &http->dying);
+    while (http->dying.first != NULL) phi__http_transfer_free(http->dying.first);
     phi__http_enter(http);
     if (http->multi != NULL) (void)curl_multi_cleanup(http->multi);
     phi__http_leave(http);

@@ -1,7 +1,7 @@
 /* http_curl_in.h - what the files of the libcurl transport share.
 
-   A request is a place in the table of its phi_xfer's index: waiting there costs no more than the
-   place. When it starts it becomes a phi__transfer with an easy handle. A transfer is in exactly
+   A request is a place in the table of its phi_transfer's index: waiting there costs no more than the
+   place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in exactly
    one list: active (curl works on it), done (curl has finished, its end is to be told), lingering
    (released: curl reads the rest of the body, which nobody gets, so that the connection can serve
    again), dying (cancelled, it waits for its removal). Of the last two nothing of the request is
@@ -34,13 +34,13 @@ typedef enum phi__http_reason {
     PHI__HTTP_REASON_CODING    /* a transfer coding that is not ours */
 } phi__http_reason;
 
-typedef struct phi__transfer {
-    struct phi__transfer *next, *prev;
-    struct phi__transfer_list *list;
+typedef struct phi__http_transfer {
+    struct phi__http_transfer *next, *prev;
+    struct phi__http_transfer_list *list;
     phi__http *http;
     CURL *easy;
     struct curl_slist *headers;
-    phi_xfer xfer;
+    phi_transfer transfer;
     const phi_request *request; /* NULL: a warm-up, released, or cancelled */
     char *url;                  /* a warm-up's own, terminated; else NULL */
     size_t url_bytes;
@@ -64,12 +64,12 @@ typedef struct phi__transfer {
     bool resolving; /* a name is being looked up */
     bool no_descriptor, connected, head_told, http2, paused, resume_wanted;
     char error[CURL_ERROR_SIZE];
-} phi__transfer;
+} phi__http_transfer;
 
-typedef struct phi__transfer_list {
-    phi__transfer *first, *last;
+typedef struct phi__http_transfer_list {
+    phi__http_transfer *first, *last;
     size_t count;
-} phi__transfer_list;
+} phi__http_transfer_list;
 
 typedef enum phi__http_state {
     PHI__HTTP_FREE = 0,
@@ -78,10 +78,10 @@ typedef enum phi__http_state {
 } phi__http_state;
 
 typedef struct phi__http_slot {
-    phi_xfer xfer;
+    phi_transfer transfer;
     phi__http_state state;
     const phi_request *request;
-    phi__transfer *transfer; /* when started */
+    phi__http_transfer *running; /* when started */
     uint64_t queued_us;
     uint32_t next, prev; /* in the queue, when queued; index + 1, 0: none */
 } phi__http_slot;
@@ -89,7 +89,7 @@ typedef struct phi__http_slot {
 struct phi__http {
     phi__io *io;
     phi_memory *memory;
-    phi__xfer_port port;
+    phi__transfer_port port;
     phi_transport transport;
     phi_arena strings; /* copies from the desc */
     CURLM *multi;
@@ -103,7 +103,7 @@ struct phi__http {
     size_t slot_count;
     uint32_t queue_first, queue_last; /* index + 1, 0: none */
     size_t queue_count;
-    phi__transfer_list active, done, lingering, dying;
+    phi__http_transfer_list active, done, lingering, dying;
     size_t live;            /* in the multi handle, and not yet finished */
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
@@ -115,16 +115,18 @@ struct phi__http {
 /* ---- http_transfer.c: one easy handle ---- */
 
 /* A new one in the active list, or NULL. */
-PHI__FN phi__transfer *phi__transfer_new(phi__http *http);
+PHI__FN phi__http_transfer *phi__http_transfer_new(phi__http *http);
 
 /* Makes the easy handle for t's request (or warm-up) and adds it. Not PHI_OK: words is a static
    text, nothing was added, and t is still to be freed. */
-PHI__FN phi_status phi__transfer_begin(phi__transfer *t, const char **words);
+PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **words);
 
 /* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
-PHI__FN void phi__transfer_free(phi__transfer *t);
-PHI__FN void phi__transfer_resume(phi__transfer *t); /* outside of curl's callbacks only */
-PHI__FN void phi__transfer_move(phi__transfer *t, phi__transfer_list *list); /* NULL: to none */
+PHI__FN void phi__http_transfer_free(phi__http_transfer *t);
+PHI__FN void
+phi__http_transfer_resume(phi__http_transfer *t); /* outside of curl's callbacks only */
+PHI__FN void phi__http_transfer_move(phi__http_transfer *t,
+                                     phi__http_transfer_list *list); /* NULL: to none */
 
 /* ---- http_drive.c: libcurl's sockets and timeout over phi__io ---- */
 
@@ -144,7 +146,7 @@ PHI__FN void phi__http_load_ca(phi__http *http);
 PHI__FN phi_str phi__http_host(phi_str url);     /* without user, port and brackets; may be empty */
 PHI__FN phi_str phi__http_port(phi_str url);     /* "443" or "80" where it gives none */
 PHI__FN bool phi__http_is_address(phi_str host); /* numeric: needs no lookup */
-PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size);
+PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size);
 
 /* ---- http_posix.c: the system ---- */
 

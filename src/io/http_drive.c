@@ -51,7 +51,7 @@ static void phi__http_forget_socket(phi__http *http, phi__http_socket *s) {
    HTTP/2 others may share the socket: then all end. */
 static int phi__http_starve(phi__http *http, CURL *easy) {
     char *owner = NULL;
-    phi__transfer *t;
+    phi__http_transfer *t;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &owner);
     for (t = http->active.first; t != NULL; t = t->next)
         if (http->http2 || (char *)t == owner) t->failed = PHI_NO_MEMORY;

@@ -12,13 +12,14 @@
 
 typedef struct phi__http phi__http;
 
-/* Where a transport's findings go; the runtime fills it with the phi_xfer_ functions' bodies. */
-typedef struct phi__xfer_port {
-    phi_status (*stage)(phi_xfer xfer, phi_xfer_stage stage);
-    phi_status (*head)(phi_xfer xfer, int http_status, const char *headers, size_t len);
-    phi_status (*push)(phi_xfer xfer, const char *bytes, size_t len);
-    phi_status (*end)(phi_xfer xfer, phi_status status, const char *words);
-} phi__xfer_port;
+/* Where a transport's findings go; the runtime fills it with the phi_transfer_ functions'
+   bodies. */
+typedef struct phi__transfer_port {
+    phi_status (*stage)(phi_transfer transfer, phi_transfer_stage stage);
+    phi_status (*head)(phi_transfer transfer, int http_status, const char *headers, size_t len);
+    phi_status (*push)(phi_transfer transfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_transfer transfer, phi_status status, const char *words);
+} phi__transfer_port;
 
 typedef struct phi__http_desc {
     uint32_t max_connections;   /* more wait their turn */
@@ -32,11 +33,13 @@ typedef struct phi__http_desc {
 /* Fails with PHI_UNSUPPORTED and words when libcurl is too old or lacks SSL. One-time
    curl_global_init happens here. */
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out, const char **words);
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words);
 
-/* Its transport; valid until free. An xfer's index is to be small: it is a place in a table. A name
-   that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is left
-   while others are under way, a transfer goes back to the queue: STARTED may then be told twice. */
+/* Its transport; valid until free. An transfer's index is to be small: it is a place in a table. A
+   name that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is
+   left while others are under way, a transfer goes back to the queue: STARTED may then be told
+   twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
 /* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and

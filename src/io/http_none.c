@@ -4,7 +4,8 @@
 #if defined(PHI_NO_CURL)
 
 PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
-                                 const phi__xfer_port *port, phi__http **out, const char **words) {
+                                 const phi__transfer_port *port, phi__http **out,
+                                 const char **words) {
     (void)io;
     (void)desc;
     (void)port;

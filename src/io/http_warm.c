@@ -12,7 +12,7 @@
 #define PHI__HTTP_WARM_TURNS 8 /* of curl's state machine; three are enough with 7.88 */
 
 /* curl connects, and then says hello. */
-static bool phi__http_say_hello(phi__http *http, phi__transfer *t, curl_socket_t listener) {
+static bool phi__http_say_hello(phi__http *http, phi__http_transfer *t, curl_socket_t listener) {
     curl_socket_t peer = CURL_SOCKET_BAD;
     bool heard = false;
     int turn;
@@ -30,24 +30,24 @@ static bool phi__http_say_hello(phi__http *http, phi__transfer *t, curl_socket_t
 PHI__FN void phi__http_load_ca(phi__http *http) {
     char url[48];
     const char *words;
-    phi__transfer *t;
+    phi__http_transfer *t;
     int port = 0;
     curl_socket_t listener;
     if (!http->ca_cache || http->ca_loaded) return;
     listener = phi__http_listen(&port);
     if (listener == CURL_SOCKET_BAD) return; /* then the first handshake loads it */
     (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", port);
-    t = phi__transfer_new(http);
+    t = phi__http_transfer_new(http);
     if (t != NULL) {
         t->url = (char *)phi__alloc(http->memory, sizeof url);
         if (t->url != NULL) {
             t->url_bytes = sizeof url;
             memcpy(t->url, url, sizeof url);
-            if (phi__transfer_begin(t, &words) == PHI_OK &&
+            if (phi__http_transfer_begin(t, &words) == PHI_OK &&
                 curl_easy_setopt(t->easy, CURLOPT_NOPROXY, "*") == CURLE_OK)
                 http->ca_loaded = phi__http_say_hello(http, t, listener);
         }
-        phi__transfer_free(t);
+        phi__http_transfer_free(t);
     }
     phi__http_close(listener);
 }

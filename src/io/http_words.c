@@ -70,7 +70,7 @@ static phi__http_kind phi__http_kind_of(phi_status status, const char *words) {
     return kind;
 }
 
-static phi__http_kind phi__http_connect_kind(const phi__transfer *t) {
+static phi__http_kind phi__http_connect_kind(const phi__http_transfer *t) {
     long os_error = 0;
     phi_status status;
     (void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &os_error);
@@ -81,7 +81,7 @@ static phi__http_kind phi__http_connect_kind(const phi__transfer *t) {
     return phi__http_kind_of(status, "cannot connect to");
 }
 
-static phi__http_kind phi__http_classify(const phi__transfer *t) {
+static phi__http_kind phi__http_classify(const phi__http_transfer *t) {
     switch (t->result) {
     case CURLE_COULDNT_RESOLVE_HOST: return phi__http_kind_of(PHI_NOT_FOUND, "no such host:");
     case CURLE_COULDNT_RESOLVE_PROXY:
@@ -151,7 +151,7 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
 
 /* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it
    is. */
-static bool phi__http_has_memory(const phi__transfer *t) {
+static bool phi__http_has_memory(const phi__http_transfer *t) {
     char zeros[8192];
     char *escaped; /* three bytes each */
     memset(zeros, 0, sizeof zeros);
@@ -161,7 +161,7 @@ static bool phi__http_has_memory(const phi__transfer *t) {
 }
 
 /* A line of the head is bounded by 100 KB in libcurl, a trailer by 4 KB. */
-static bool phi__http_long_line(const phi__transfer *t) {
+static bool phi__http_long_line(const phi__http_transfer *t) {
     if (!t->connected) return false;
     if ((int)t->result == PHI__HTTP_CURL_TOO_LARGE) return true;
     if (t->result == CURLE_RECV_ERROR)
@@ -170,7 +170,7 @@ static bool phi__http_long_line(const phi__transfer *t) {
 }
 
 /* Why we stopped it, or libcurl for a reason that is also ours. PHI_OK: neither. */
-static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *reason) {
+static phi_status phi__http_stopped(const phi__http_transfer *t, phi__http_reason *reason) {
     *reason = t->reason;
     if (t->failed != PHI_OK) return t->failed;
     if (t->result == CURLE_BAD_CONTENT_ENCODING) { /* more codings than it undoes */
@@ -183,7 +183,7 @@ static phi_status phi__http_stopped(const phi__transfer *t, phi__http_reason *re
 }
 
 /* What failed, where, and what libcurl says of it. Without memory, the host stands for the URL. */
-static void phi__http_failed_words(const phi__transfer *t, const char *words, phi_str url,
+static void phi__http_failed_words(const phi__http_transfer *t, const char *words, phi_str url,
                                    char *out, size_t size) {
     const char *detail = t->error[0] != '\0' ? t->error : curl_easy_strerror(t->result);
     phi_str shown = phi__str(url.at, 0);
@@ -197,7 +197,7 @@ static void phi__http_failed_words(const phi__transfer *t, const char *words, ph
     phi__buf_free(&buf);
 }
 
-PHI__FN phi_status phi__http_words(const phi__transfer *t, char *out, size_t size) {
+PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_t size) {
     phi_str url = t->request != NULL ? t->request->url : phi_str_of(t->url);
     phi__http_kind kind;
     phi__http_reason reason;

@@ -39,7 +39,7 @@ struct phi__io {
     /* while timers fire: what is set for then or before waits for the next round */
     uint64_t round_us;
     /* one was: the next round reaches to here, also if the clock stands still */
-    uint64_t put_off_us;
+    uint64_t deferred_us;
 };
 
 /* ---- timers ---- */
@@ -73,8 +73,8 @@ static void phi__io_heap_down(phi__io *io, size_t i, phi__timer *timer) {
 /* Else a timer that sets itself for now would fire again and again in one round. */
 static uint64_t phi__io_put_off(phi__io *io, uint64_t at_us) {
     if (io->round_us == 0 || at_us > io->round_us) return at_us;
-    io->put_off_us = io->round_us + 1;
-    return io->put_off_us;
+    io->deferred_us = io->round_us + 1;
+    return io->deferred_us;
 }
 
 PHI__FN phi_status phi__io_timer_set(phi__io *io, phi__timer *timer, uint64_t at_us) {
@@ -113,7 +113,7 @@ PHI__FN void phi__io_timer_clear(phi__io *io, phi__timer *timer) {
 
 PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io) {
     if (io->timer_count == 0) return UINT64_MAX;
-    return io->timers[0]->at_us == io->put_off_us ? 0 : io->timers[0]->at_us;
+    return io->timers[0]->at_us == io->deferred_us ? 0 : io->timers[0]->at_us;
 }
 
 PHI__FN int phi__io_timers(phi__io *io, int most) {
@@ -121,8 +121,8 @@ PHI__FN int phi__io_timers(phi__io *io, int most) {
     int fired = 0;
     if (phi__io_next_timer_us(io) == UINT64_MAX) return 0;
     now = phi__io_now_us(io);
-    if (now < io->put_off_us) now = io->put_off_us;
-    io->put_off_us = 0;
+    if (now < io->deferred_us) now = io->deferred_us;
+    io->deferred_us = 0;
     io->round_us = now;
     while (fired < most && io->timer_count > 0 && io->timers[0]->at_us <= now) {
         phi__timer *timer = io->timers[0];

@@ -16,12 +16,12 @@ typedef struct phi_runtime phi_runtime;
 typedef struct phi_tape phi_tape; /* record/replay.h */
 
 /* One request under way. A value; stale after its end, cancel or release. */
-typedef struct phi_xfer {
+typedef struct phi_transfer {
     phi_runtime *rt;
     uint32_t index, gen;
-} phi_xfer;
+} phi_transfer;
 
-/* What to send. Owned by the runtime, valid from open until phi_xfer_end, cancel or
+/* What to send. Owned by the runtime, valid from open until phi_transfer_end, cancel or
    release returns. */
 typedef struct phi_request phi_request;
 
@@ -37,41 +37,42 @@ PHI_API uint64_t phi_request_length(const phi_request *request); /* bytes of the
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);
 
 /* How far a transfer has come; each starts the deadline that fits. */
-typedef enum phi_xfer_stage {
-    PHI_XFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
-    PHI_XFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
-} phi_xfer_stage;
+typedef enum phi_transfer_stage {
+    PHI_TRANSFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
+    PHI_TRANSFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
+} phi_transfer_stage;
 
-/* Threads: all five, and all of the phi_xfer_ functions, on the pumping thread only.
-   Callbacks: inside these five, of phi's functions only phi_xfer_ and phi_request_ ones. */
+/* Threads: all five, and all of the phi_transfer_ functions, on the pumping thread only.
+   Callbacks: inside these five, of phi's functions only phi_transfer_ and phi_request_ ones. */
 typedef struct phi_transport {
     /* Starts a request; may push at once or later. Not PHI_OK: nothing was started, and no
-       phi_xfer_end follows. */
-    phi_status (*open)(void *user_data, phi_xfer xfer, const phi_request *request);
-    void (*resume)(void *user_data, phi_xfer xfer); /* after a push answered PHI_FULL */
-    void (*cancel)(void *user_data, phi_xfer xfer); /* no push after it returns */
+       phi_transfer_end follows. */
+    phi_status (*open)(void *user_data, phi_transfer transfer, const phi_request *request);
+    void (*resume)(void *user_data, phi_transfer transfer); /* after a push answered PHI_FULL */
+    void (*cancel)(void *user_data, phi_transfer transfer); /* no push after it returns */
     /* Called once in each phi_step, for transports that need pumping; NULL: not needed. */
     void (*pump)(void *user_data);
     void *user_data;
     /* As cancel, of an answer whose last event was read: the transport may read the rest of the
        body by itself, to keep the connection. NULL: cancel is called instead. */
-    void (*release)(void *user_data, phi_xfer xfer);
+    void (*release)(void *user_data, phi_transfer transfer);
 } phi_transport;
 
 /* Tells a stage. Optional: a transport that never says counts as connected from open on. */
-PHI_API phi_status phi_xfer_stage_reached(phi_xfer xfer, phi_xfer_stage stage);
+PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
 
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
    16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
-PHI_API phi_status phi_xfer_head(phi_xfer xfer, int http_status, const char *headers, size_t len);
+PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
+                                     size_t len);
 
 /* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no
    head was told. */
-PHI_API phi_status phi_xfer_push(phi_xfer xfer, const char *bytes, size_t len);
+PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
    PHI_TLS, PHI_TIMEOUT...) with words; words are copied, NULL for none. */
-PHI_API phi_status phi_xfer_end(phi_xfer xfer, phi_status status, const char *words);
+PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *words);
 
 #ifdef __cplusplus
 }

@@ -68,9 +68,9 @@ typedef struct phi_agent_desc {
     uint32_t queue_limit; /* messages that wait in a queue (default 64) */
     /* the same call with the same arguments this often in a run: the model and the host are warned
        (default 3; PHI_UNLIMITED: never) */
-    uint32_t doom_warn_after;
+    uint32_t repeat_warn_after;
     /* this often: it is not run, and the run ends (default 5; the same) */
-    uint32_t doom_stop_after;
+    uint32_t repeat_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
     /* What it does there. Without a store, entries that no lane shows leave memory for good:
        PHI_EV_FORGOTTEN tells of it, and so does an entry of the log; what pointers to them point to

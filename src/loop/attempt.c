@@ -23,11 +23,11 @@ PHI__FN void phi__attempt_lose(phi__run *run) { run->attempt.lost = true; }
 
 PHI__FN bool phi__attempt_lost(const phi__run *run) { return run->attempt.lost; }
 
-PHI__FN void phi__attempt_none(phi__run *run) { run->attempt.told = false; }
+PHI__FN void phi__attempt_none(phi__run *run) { run->attempt.emitted = false; }
 
 PHI__FN void phi__attempt_detach(phi__run *run) {
     phi__provider_close(run);
-    phi__xfer_close(run->attempt.transfer);
+    phi__transfer_close(run->attempt.transfer);
     run->attempt.transfer = NULL;
 }
 
@@ -44,10 +44,10 @@ PHI__FN void phi__run_rewind(phi__run *run) {
     phi__secret_init(&run->attempt.secrets, &run->arena);
 }
 
-PHI__FN bool phi__attempt_tell_start(phi__run *run) {
+PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     phi_event event;
-    if (run->attempt.told) return true;
-    run->attempt.told = true;
+    if (run->attempt.emitted) return true;
+    run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
     return phi__answer_room(run->attempt.answer) &&
@@ -56,7 +56,7 @@ PHI__FN bool phi__attempt_tell_start(phi__run *run) {
 
 PHI__FN bool phi__attempt_retract(phi__run *run) {
     phi_event event;
-    if (!run->attempt.told) return true;
+    if (!run->attempt.emitted) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
     return phi__answer_room(run->attempt.answer) &&
@@ -68,7 +68,7 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
     phi__provider_close(run);
-    phi__xfer_close(run->attempt.transfer);
+    phi__transfer_close(run->attempt.transfer);
     run->attempt.transfer = NULL;
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);
@@ -81,7 +81,7 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
 PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__provider_close(run);
-    phi__xfer_close(run->attempt.transfer);
+    phi__transfer_close(run->attempt.transfer);
     run->attempt.transfer = NULL;
     phi__reader_free(&run->attempt.reader);
     phi__buf_free(&run->attempt.collected);

@@ -94,7 +94,7 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
-    if (!phi__attempt_tell_start(run)) return false;
+    if (!phi__attempt_emit_start(run)) return false;
     kept = phi__attempt_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
@@ -125,7 +125,7 @@ static uint32_t phi__attempt_most(const phi_retry *retry) {
     return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
 }
 
-static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
+static bool phi__attempt_emit_retry(phi__run *run, const phi_failure *failure) {
     uint32_t attempts = phi__attempt_most(&run->agent->desc.retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
@@ -149,12 +149,12 @@ static bool phi__attempt_tell_retry(phi__run *run, const phi_failure *failure) {
 /* failure: in the thread. */
 static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
-    bool told;
+    bool emitted;
     run->attempt.retries++;
     run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-    told = phi__attempt_retract(run) && phi__attempt_tell_retry(run, failure);
+    emitted = phi__attempt_retract(run) && phi__attempt_emit_retry(run, failure);
     phi__attempt_abandon(run);
-    if (!told || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
+    if (!emitted || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
@@ -162,7 +162,7 @@ static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) 
 static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
     phi__moment moment;
     phi__state outcome;
-    bool told;
+    bool emitted;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_OVERFLOW;
     moment.agent = run->agent;
@@ -170,17 +170,17 @@ static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failur
     moment.failure = failure;
     outcome = phi__feature_take(&moment);
     if (outcome == PHI__RUN_ON) return outcome;
-    told = phi__attempt_retract(run);
+    emitted = phi__attempt_retract(run);
     phi__attempt_abandon(run);
-    return told ? outcome : PHI__RUN_LOST;
+    return emitted ? outcome : PHI__RUN_LOST;
 }
 
 /* Another key, once a turn. */
 static phi__state phi__attempt_refused(phi__run *run) {
-    bool told = phi__attempt_retract(run);
+    bool emitted = phi__attempt_retract(run);
     run->attempt.refused = run->attempt.fresh = true;
     phi__attempt_abandon(run);
-    return told ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    return emitted ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
 }
 
 /* ---- for good ---- */
@@ -191,10 +191,10 @@ static bool phi__attempt_wanted(const phi__run *run) {
 
 /* Logs the answer, whole or not, and counts it. */
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
-    bool told = phi__attempt_log(run, failure);
+    bool emitted = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
     phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
-    if (!told) return false;
+    if (!emitted) return false;
     phi__budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
     return true;
@@ -208,7 +208,7 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
-        run->attempt.told = false;
+        run->attempt.emitted = false;
     }
     if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {

@@ -17,7 +17,7 @@ typedef enum phi__body {
     PHI__BODY_ERROR
 } phi__body;
 
-struct phi__xfer;
+struct phi__transfer;
 
 /* What the attempts of a turn share, and the one that is under way. attempt.c, attempt_end.c,
    model_call.c and provider.c touch it. */
@@ -32,14 +32,14 @@ typedef struct phi__attempt {
     phi__secrets secrets;        /* that the turn's requests carried, in its arena */
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
     /* what is answered */
-    struct phi__xfer *transfer;
+    struct phi__transfer *transfer;
     phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
-    bool told;  /* MESSAGE_START is out */
-    bool alive; /* something meaningful came since this was cleared */
-    bool lost;  /* an event found no memory */
+    bool emitted; /* MESSAGE_START is out */
+    bool alive;   /* something meaningful came since this was cleared */
+    bool lost;    /* an event found no memory */
     phi__answer *answer;
     /* how it has ended */
     const phi_failure *fault; /* in the thread; NULL: its answer is whole */
@@ -69,7 +69,7 @@ PHI__FN phi__state phi__attempt_failed(phi__run *run, const phi_failure *failure
 /* For good: PHI__RUN_GIVE_UP. failure: in the thread. */
 PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure);
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
-PHI__FN bool phi__attempt_tell_start(phi__run *run);
+PHI__FN bool phi__attempt_emit_start(phi__run *run);
 PHI__FN bool phi__attempt_retract(phi__run *run);
 /* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
 PHI__FN void phi__attempt_drop(phi__run *run);

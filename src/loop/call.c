@@ -91,7 +91,7 @@ static const phi_content *phi__call_warned(phi__toolcall *call, const phi_tool_r
     phi_content *content;
     *count = n;
     if (call->repeats == 0 || !call->started ||
-        call->repeats < call->run->agent->desc.doom_warn_after)
+        call->repeats < call->run->agent->desc.repeat_warn_after)
         return result->content;
     content = (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
     if (content == NULL) return NULL;
@@ -301,7 +301,7 @@ static void phi__call_begin(phi__toolcall *call,
 
 /* ---- starting once more ---- */
 
-static void phi__call_tell_again(phi__toolcall *call, phi_str why) {
+static void phi__call_emit_again(phi__toolcall *call, phi_str why) {
     char words[400];
     phi_event event;
     (void)snprintf(words, sizeof words, "Tool %.*s failed, attempt %u/%u, again in %u ms: %.*s",
@@ -352,7 +352,7 @@ static bool phi__call_put_again(phi__toolcall *call, phi_str why) {
     call->tries++;
     call->again = true;
     phi__call_poll_remove(call);
-    phi__call_tell_again(call, why);
+    phi__call_emit_again(call, why);
     phi__call_unclaim(call);
     return true;
 }

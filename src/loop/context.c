@@ -10,7 +10,7 @@
 /* What there is to be changed. */
 static const phi__item *phi__context_ours(const phi__run *run, size_t *count) {
     const phi__fold *fold = &run->agent->thread->fold;
-    const phi__item *shown = phi__shown_list(run, count);
+    const phi__item *shown = phi__projection_list(run, count);
     if (shown != NULL) return shown;
     *count = fold->count;
     return fold->items;
@@ -152,7 +152,7 @@ PHI__FN void phi__context_clear(phi__run *run) { run->listed.messages = NULL; }
 
 PHI__FN bool phi__run_has_items(const phi__run *run) {
     size_t i, count = 0;
-    if (run->listed.messages == NULL) return phi__shown_list(run, &count) == NULL || count > 0;
+    if (run->listed.messages == NULL) return phi__projection_list(run, &count) == NULL || count > 0;
     for (i = 0; i < run->listed.count; i++)
         if (run->listed.messages[i]->role != PHI_ROLE_EXTENSION) return true;
     return false;

@@ -127,7 +127,7 @@ PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order) {
         phi__draft_entries(run, order, &first) && phi__thread_loop_room(thread) &&
         phi__draft_remember(run)) {
         phi__thread_attach(thread, first, 1);
-        run->said.first_message = run->said.told_messages = thread->messages.count;
+        run->said.first_message = run->said.emitted_messages = thread->messages.count;
         return true;
     }
     if (named && order->loop_id.len == 0)
@@ -179,6 +179,6 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
     if (run->said.prompts != NULL) run->said.prompts = entries + 1;
     if (run->response != NULL) run->response->loop_id = run->loop_id;
     phi__thread_attach(thread, entries, 1);
-    run->said.first_message = run->said.told_messages = thread->messages.count;
+    run->said.first_message = run->said.emitted_messages = thread->messages.count;
     return true;
 }

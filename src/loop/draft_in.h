@@ -15,9 +15,9 @@ typedef struct phi__said {
        are none. */
     phi__entry *prompts;
     size_t prompt_count;
-    size_t first_message; /* of the run, in its lane's messages */
-    size_t message_count; /* of a run that has ended */
-    size_t told_messages; /* prompts whose events are out */
+    size_t first_message;    /* of the run, in its lane's messages */
+    size_t message_count;    /* of a run that has ended */
+    size_t emitted_messages; /* prompts whose events are out */
 } phi__said;
 
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and

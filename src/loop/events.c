@@ -331,7 +331,7 @@ static void phi__events_look_up(phi__record *record) {
 }
 
 /* What was dropped while there was no room to say so; without memory, the next time. */
-static void phi__events_tell_drops(phi__agent *agent) {
+static void phi__events_emit_drops(phi__agent *agent) {
     phi_event event;
     if (agent->events.untold_drops == 0) return;
     memset(&event, 0, sizeof event);
@@ -349,7 +349,7 @@ static void phi__events_paid(phi__record *record) {
     record->cost = 0;
     if (!stopped || phi__events_backlog(agent)) return;
     if (agent->run != NULL) phi__run_wake(agent->run);
-    phi__events_tell_drops(agent);
+    phi__events_emit_drops(agent);
 }
 
 PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {

@@ -9,7 +9,7 @@ static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
 /* Every run that is told of has a beginning, also one that fails before it. */
-static void phi__run_tell_start(phi__run *run) {
+static void phi__run_emit_start(phi__run *run) {
     phi_event event;
     if (run->turn.opened) return;
     run->turn.opened = true;
@@ -21,7 +21,7 @@ static void phi__run_tell_start(phi__run *run) {
 
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
     phi_event event;
-    phi__run_tell_start(run);
+    phi__run_emit_start(run);
     run->failure = failure;
     run->status = status;
     memset(&event, 0, sizeof event);

@@ -85,7 +85,7 @@ static phi_str phi__filter_reason(const phi__run *run) {
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
 }
 
-static bool phi__filter_tell_rejected(phi__run *run) {
+static bool phi__filter_emit_rejected(phi__run *run) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_INPUT_REJECTED;
@@ -107,7 +107,7 @@ PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
     if (hooked == PHI__HOOK_DENY &&
         (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
-         !phi__filter_tell_rejected(run)))
+         !phi__filter_emit_rejected(run)))
         hooked = PHI__HOOK_LOST;
     if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
         phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
@@ -149,7 +149,7 @@ PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
         phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
         if (hooked == PHI__HOOK_ALLOW) continue;
         if (hooked == PHI__HOOK_DENY) {
-            if (!phi__filter_tell_rejected(run)) hooked = PHI__HOOK_LOST;
+            if (!phi__filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
             phi__filter_end(run);
             phi__input_remove(run, input);
         }

@@ -100,7 +100,7 @@ static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotte
     return done;
 }
 
-static bool phi__forget_tell(phi__agent *agent, const phi_forgotten *made) {
+static bool phi__forget_emit(phi__agent *agent, const phi_forgotten *made) {
     phi_event event;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_FORGOTTEN;
@@ -143,13 +143,13 @@ static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     bool compacted = phi__forget_compact(agent, target);
     if (thread->journal != NULL) {
         phi__forget_shrink(agent, target);
-        phi__thread_left(thread);
+        phi__thread_evictable(thread);
         return true;
     }
     if (!phi__forget_copy_some(agent, target, &made)) return true; /* the run may do all the same */
     made->compacted = compacted;
     made->bytes = used > agent->memory.used_bytes ? used - agent->memory.used_bytes : 0;
-    return phi__forget_tell(agent, made);
+    return phi__forget_emit(agent, made);
 }
 
 /* More than it may take; a log that has but the beginning of a run has nothing to give. */
@@ -163,19 +163,19 @@ static bool phi__forget_due(const phi__agent *agent, uint32_t halves) {
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
     phi__agent *agent = run->agent;
     uint32_t halves = agent->room.runs_short;
-    bool told = true;
+    bool emitted = true;
     if (run->has_room) return true;
     run->has_room = true;
     if (!phi__forget_may(agent)) return true;
     if (phi__forget_unseen(agent) && phi__forget_due(agent, halves)) {
         phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
         if (agent->slot == NULL) return true;
-        told = phi__forget_do(agent, halves);
+        emitted = phi__forget_do(agent, halves);
         *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
                 phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
-    return told;
+    return emitted;
 }
 
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {

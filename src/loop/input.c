@@ -89,7 +89,7 @@ PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input 
 
 /* ---- dropping ---- */
 
-static void phi__input_tell_dropped(phi__agent *agent, phi_input kind, phi_str text,
+static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str text,
                                     const char *why) {
     phi_event event;
     memset(&event, 0, sizeof event);
@@ -110,7 +110,7 @@ PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char 
     phi__input *input;
     while ((input = phi__inputs_pop(inputs)) != NULL) {
         phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
-        phi__input_tell_dropped(agent, input->kind, text, why);
+        phi__input_emit_dropped(agent, input->kind, text, why);
         phi__input_free(agent, input);
     }
 }
@@ -156,7 +156,7 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
         text = phi__str(text.at + post->flag, text.len - post->flag);
         if (agent->run == NULL || agent->run->end.over || agent->run->state >= PHI__RUN_CLOSE ||
             at < agent->run->poll.posts_from) {
-            phi__input_tell_dropped(agent, kind, text, "The run it was meant for has ended");
+            phi__input_emit_dropped(agent, kind, text, "The run it was meant for has ended");
             return;
         }
     }
@@ -164,9 +164,9 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
     status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source,
                             phi__str(NULL, 0));
     if (status == PHI_FULL)
-        phi__input_tell_dropped(agent, kind, text, "The queue is full");
+        phi__input_emit_dropped(agent, kind, text, "The queue is full");
     else if (status != PHI_OK)
-        phi__input_tell_dropped(agent, kind, text, "Out of memory");
+        phi__input_emit_dropped(agent, kind, text, "Out of memory");
 }
 
 /* ---- polling ---- */
@@ -274,7 +274,7 @@ static bool phi__input_log(phi__run *run) {
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
-    return phi__input_entered(run, kind) && phi__run_tell(run, kept, kind, source);
+    return phi__input_entered(run, kind) && phi__run_emit(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {

@@ -48,22 +48,26 @@ PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there 
 PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
 PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
-/* xfer.c */
-PHI__FN const phi__xfer_port *phi__xfer_port_get(void);
-PHI__FN phi_status phi__xfer_open(phi_runtime *rt, phi_memory *memory, const phi_request *request,
-                                  const phi_deadlines *deadlines, uint64_t max_bytes,
-                                  void (*ready)(phi__xfer *), void *owner, phi__xfer **out);
-PHI__FN phi_str phi__xfer_unread(const phi__xfer *transfer);
-PHI__FN uint64_t phi__xfer_decoded(const phi__xfer *transfer); /* bytes of the body so far */
-PHI__FN void phi__xfer_took(phi__xfer *transfer, size_t bytes);
-PHI__FN void phi__xfer_alive(phi__xfer *transfer); /* a meaningful event was seen */
+/* transfer.c */
+PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
+PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
+                                      const phi_request *request, const phi_deadlines *deadlines,
+                                      uint64_t max_bytes, void (*ready)(phi__transfer *),
+                                      void *owner, phi__transfer **out);
+PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
+PHI__FN uint64_t
+phi__transfer_decoded(const phi__transfer *transfer); /* bytes of the body so far */
+PHI__FN void phi__transfer_took(phi__transfer *transfer, size_t bytes);
+PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */
-PHI__FN phi_status phi__xfer_stage_now(phi_xfer xfer, phi_xfer_stage stage);
-PHI__FN phi_status phi__xfer_head_now(phi_xfer xfer, int http_status, const char *headers,
-                                      size_t len);
-PHI__FN phi_status phi__xfer_push_now(phi_xfer xfer, const char *bytes, size_t len);
-PHI__FN phi_status phi__xfer_end_now(phi_xfer xfer, phi_status status, const char *words);
-PHI__FN void phi__xfer_close(phi__xfer *transfer); /* cancels if it goes; NULL is harmless */
+PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
+PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
+                                          const char *headers, size_t len);
+PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *bytes, size_t len);
+PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
+                                         const char *words);
+PHI__FN void
+phi__transfer_close(phi__transfer *transfer); /* cancels if it goes; NULL is harmless */
 
 /* arguments.c */
 /* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
@@ -137,18 +141,18 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
-/* doom.c */
+/* guard.c */
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
-PHI__FN uint64_t phi__doom_hash(phi_arena *arena, phi_str name, phi_str arguments);
+PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments);
 /* Takes note of a call; how often it stands in the window now, this one included. */
-PHI__FN uint32_t phi__doom_note(phi__doom *doom, uint64_t hash);
+PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash);
 
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* Which limit has kept memory from it, where it said no; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
-/* For phi__run_thaw: a run that began with an entry of its agent's thread; the agent's, from
+/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */
 PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
 PHI__FN void phi__run_take(phi__run *run);
@@ -194,9 +198,9 @@ PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which i
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
 /* What an agent with a memory limit has just cleared: at once, as nobody may look at it any
    more. */
-PHI__FN void phi__stored_leave_now(phi__agent *agent);
+PHI__FN void phi__stored_evict_now(phi__agent *agent);
 /* what is stored and shown no more leaves memory */
-PHI__FN void phi__stored_leave(phi_runtime *rt);
+PHI__FN void phi__stored_evict(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
@@ -218,15 +222,15 @@ PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped ev
 PHI__FN bool phi__forget_word(phi__agent *agent);
 PHI__FN void phi__forget_word_all(phi_runtime *rt);
 
-/* bare.c */
-PHI__FN void phi__bare_make(phi__agent *agent); /* it exists for one run, over a lent thread */
-PHI__FN bool phi__bare_is(const phi__agent *agent);
+/* one_shot.c */
+PHI__FN void phi__one_shot_make(phi__agent *agent); /* it exists for one run, over a lent thread */
+PHI__FN bool phi__one_shot_is(const phi__agent *agent);
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
    soon as its events have been popped. */
-PHI__FN void phi__bare_over(phi__agent *agent);
+PHI__FN void phi__one_shot_over(phi__agent *agent);
 /* Tells that what is queued for it is dropped: no run will follow. */
-PHI__FN void phi__bare_drop(phi__agent *agent);
-PHI__FN void phi__bare_forget(phi__agent *agent); /* it is doomed */
+PHI__FN void phi__one_shot_drop(phi__agent *agent);
+PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
 /* toolset.c */
 /* The tools that hold now: those of the run that goes on, or the agent's. */

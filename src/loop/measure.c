@@ -6,7 +6,7 @@
 #include "history/tracker.h"
 
 PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent) {
-    return agent->sight != NULL ? &agent->sight->counter : NULL;
+    return agent->projected != NULL ? &agent->projected->counter : NULL;
 }
 
 PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {

@@ -71,11 +71,11 @@ static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status s
 static void phi__call_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
     phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
-    if (run->attempt.alive) phi__xfer_alive(run->attempt.transfer);
+    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
     run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
 }
 
-static void phi__call_ready(phi__xfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
+static void phi__call_ready(phi__transfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
 
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
    one. */
@@ -96,7 +96,7 @@ static bool phi__call_prepare(phi__run *run) {
     run->attempt.reader.ctx = run;
     phi__buf_init(&run->attempt.collected, &agent->memory);
     run->attempt.body = PHI__BODY_UNKNOWN;
-    run->attempt.told = run->attempt.alive = run->attempt.lost = false;
+    run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
     return true;
 }
 
@@ -156,9 +156,9 @@ PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
     if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status = phi__xfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                            &agent->desc.deadlines, agent->desc.max_response_bytes, phi__call_ready,
-                            run, &run->attempt.transfer);
+    status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
+                                &agent->desc.deadlines, agent->desc.max_response_bytes,
+                                phi__call_ready, run, &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -341,7 +341,7 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
     /* until then, nobody has seen anything of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__attempt_tell_start(run)) run->attempt.lost = true;
+    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
     if (run->attempt.lost) return;
     draft = &assembly->drafts[block];
     if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
@@ -354,7 +354,7 @@ static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, s
 
 /* The transport's own trouble. */
 static phi__state phi__call_broken(phi__run *run) {
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     phi_failure failure;
     phi_status status = phi__call_transport_status(transfer->status);
     bool late = transfer->status == PHI_TIMEOUT;
@@ -420,7 +420,7 @@ static void phi__call_name_url(phi__run *run, phi_failure *failure) {
 /* All bytes are decoded: what became of it? */
 static phi__state phi__call_over(phi__run *run) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     phi_failure failure;
     if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
         return PHI__RUN_LOST;
@@ -448,7 +448,7 @@ static phi__state phi__call_over(phi__run *run) {
 /* ---- the answer's bytes ---- */
 
 static void phi__call_look_at_head(phi__run *run) {
-    const phi__xfer *transfer = run->attempt.transfer;
+    const phi__transfer *transfer = run->attempt.transfer;
     phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
     run->attempt.answer->assembly.sink = phi__call_part;
     run->attempt.answer->assembly.ctx = run;
@@ -476,7 +476,7 @@ static void phi__call_collect(phi__run *run, phi_str bytes) {
     size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
                                                        : (size_t)PHI__CALL_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
-    phi__xfer_alive(run->attempt.transfer);
+    phi__transfer_alive(run->attempt.transfer);
     phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
     if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
         phi__call_too_big(run, "The answer", (unsigned long long)most);
@@ -489,7 +489,7 @@ static bool phi__call_settled(phi__run *run) {
         return true;
     if (run->attempt.body == PHI__BODY_ERROR && run->attempt.collected.len >= PHI__CALL_ERROR_MOST)
         return true;
-    if (phi__xfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
         phi__call_too_big(run, "The answer", (unsigned long long)run->attempt.transfer->max_bytes);
         return true;
     }
@@ -500,7 +500,7 @@ static bool phi__call_settled(phi__run *run) {
 static bool phi__call_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     for (;;) {
-        phi_str bytes = phi__xfer_unread(run->attempt.transfer);
+        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
         if (bytes.len == 0 || phi__call_settled(run)) return true;
         if (phi__events_backlog(run->agent)) {
             *wait = true;
@@ -513,7 +513,7 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
         else
             phi__call_collect(run, bytes);
         phi__step_took(rt, bytes.len);
-        phi__xfer_took(run->attempt.transfer, bytes.len);
+        phi__transfer_took(run->attempt.transfer, bytes.len);
         if (!phi__call_slice(run, false) || run->end.cancelled) return false;
         if (phi__step_spent(rt)) return false;
     }
@@ -521,11 +521,11 @@ static bool phi__call_decode(phi__run *run, bool *wait) {
 
 /* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
 static void phi__call_linger(phi__run *run) {
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
     transfer->deadlines.idle_ms = PHI__CALL_LINGER_MS;
-    transfer->stage = PHI_XFER_CONNECTED; /* so that being alive arms the timer anew */
-    phi__xfer_alive(transfer);
+    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
+    phi__transfer_alive(transfer);
 }
 
 /* A model of the host's own, in process. */
@@ -546,7 +546,7 @@ static phi__state phi__call_poll(phi__run *run, bool *wait) {
 }
 
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
-    phi__xfer *transfer = run->attempt.transfer;
+    phi__transfer *transfer = run->attempt.transfer;
     if (run->end.cancelled) {
         phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
         phi__assembly_finish(&run->attempt.answer->assembly);

@@ -23,7 +23,7 @@ PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
     return phi__thread_append(run->agent->thread, entry, 1);
 }
 
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+PHI__FN bool phi__run_emit(phi__run *run, const phi_message *message, phi_input input,
                            phi_str source) {
     phi_event event;
     memset(&event, 0, sizeof event);
@@ -40,5 +40,5 @@ PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
     return phi__run_note(run, &entry) &&
-           phi__run_tell(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
+           phi__run_emit(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }

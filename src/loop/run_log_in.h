@@ -13,7 +13,7 @@ PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
 /* False, here and below: no memory. */
 PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
-PHI__FN bool phi__run_tell(phi__run *run, const phi_message *message, phi_input input,
+PHI__FN bool phi__run_emit(phi__run *run, const phi_message *message, phi_input input,
                            phi_str source);
 /* Appends a message, and tells it. */
 PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);

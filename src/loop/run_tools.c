@@ -36,13 +36,13 @@ static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
     size_t i;
-    if (run->tools.told == run->tools.next || run->tools.skipping) return true;
+    if (run->tools.emitted == run->tools.next || run->tools.skipping) return true;
     if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
     if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
     if (!phi__agent_has_tools(agent)->has_lone) return true;
-    for (i = run->tools.told; i < run->tools.next; i++) {
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
         const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
     }
@@ -77,17 +77,19 @@ static bool phi__tools_warn(phi__toolcall *call) {
 static bool phi__tools_count(phi__toolcall *call) {
     phi__run *run = call->run;
     phi__agent *agent = run->agent;
-    uint32_t warn = agent->desc.doom_warn_after, stop = agent->desc.doom_stop_after;
+    uint32_t warn = agent->desc.repeat_warn_after, stop = agent->desc.repeat_stop_after;
     char words[PHI__REPEAT_WORDS + 16];
     if (call->tool != NULL && call->tool->may_repeat) return true;
     if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
-    if (run->tools.doom == NULL)
-        run->tools.doom = (phi__doom *)phi__alloc(&agent->memory, sizeof *run->tools.doom);
-    if (run->tools.doom == NULL) return false;
-    call->repeats = phi__doom_note(
-        run->tools.doom, phi__doom_hash(&run->arena, call->block->name, call->block->arguments));
+    if (run->tools.repeat_guard == NULL)
+        run->tools.repeat_guard =
+            (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
+    if (run->tools.repeat_guard == NULL) return false;
+    call->repeats = phi__repeat_guard_note(
+        run->tools.repeat_guard,
+        phi__repeat_guard_hash(&run->arena, call->block->name, call->block->arguments));
     if (call->repeats >= stop) {
-        run->tools.doomed = true;
+        run->tools.repeated = true;
         (void)snprintf(words, sizeof words, "Not run: ");
         phi__call_repeat_words(call, words + strlen(words));
         phi__call_fail(call, words);
@@ -135,7 +137,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     phi_event event;
     bool lost = false;
-    if (call->told || call->quiet) return true;
+    if (call->emitted || call->quiet) return true;
     if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
         if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
@@ -148,7 +150,7 @@ static bool phi__tools_go(phi__toolcall *call) {
     if (call->quiet) return true;
     event = phi__tools_event(call, PHI_EV_TOOL_START);
     if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    call->told = true;
+    call->emitted = true;
     if (phi__call_open_still(call)) phi__call_start(call);
     return true;
 }
@@ -177,7 +179,7 @@ static bool phi__tools_result(phi__toolcall *call) {
     return call->slot != NULL || call->result != NULL;
 }
 
-static bool phi__tools_tell_end(phi__toolcall *call) {
+static bool phi__tools_emit_end(phi__toolcall *call) {
     phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
     call->ended = true;
     event.message = call->result;
@@ -208,14 +210,14 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_result(call)) return false;
     if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
         return false;
-    if (call->result == NULL || (!call->told && !call->quiet)) return true;
-    if (!call->ended && !call->quiet && !phi__tools_tell_end(call)) return false;
+    if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
+    if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
     return call->after || phi__tools_after(call);
 }
 
 static bool phi__tools_ready(const phi__run *run) {
-    const phi__toolcall *front = &run->tools.calls[run->tools.told];
-    return run->tools.told < run->tools.next && front->after && front->result != NULL;
+    const phi__toolcall *front = &run->tools.calls[run->tools.emitted];
+    return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
@@ -251,9 +253,9 @@ static const phi_message *phi__tools_entering(phi__run *run, const phi_message *
 /* Results at the front, in call order, as far as the step goes. */
 static bool phi__tools_log(phi__run *run) {
     while (phi__tools_ready(run)) {
-        phi__toolcall *call = &run->tools.calls[run->tools.told];
+        phi__toolcall *call = &run->tools.calls[run->tools.emitted];
         const phi_message *result = call->result;
-        run->tools.told++;
+        run->tools.emitted++;
         phi__call_dispose(call);
         result = phi__tools_entering(run, result);
         if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
@@ -266,10 +268,10 @@ static bool phi__tools_log(phi__run *run) {
 /* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
-    for (i = run->tools.told; i < run->tools.next; i++) {
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
         bool over = run->tools.calls[i].after;
         if (!phi__tools_over(&run->tools.calls[i])) return false;
-        if (i == run->tools.told && !phi__tools_log(run)) return false;
+        if (i == run->tools.emitted && !phi__tools_log(run)) return false;
         *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
         if (*more) return true;
     }
@@ -279,8 +281,8 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
 
 static void phi__tools_cancel(phi__run *run) {
     size_t i;
-    for (i = run->tools.told; i < run->tools.next; i++) {
-        if (!run->tools.calls[i].told) continue; /* its turn comes */
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
+        if (!run->tools.calls[i].emitted) continue; /* its turn comes */
         phi__call_cancel(&run->tools.calls[i], "Cancelled");
         if (run->agent->slot == NULL) return;
     }
@@ -292,12 +294,12 @@ static void phi__tools_cancel(phi__run *run) {
    at once when all are over. */
 static bool phi__tools_checkpoint(const phi__run *run) {
     const phi__agent *agent = run->agent;
-    size_t told = run->tools.told;
-    if (told != run->tools.next || told == run->tools.polled || run->tools.skipping ||
+    size_t emitted = run->tools.emitted;
+    if (emitted != run->tools.next || emitted == run->tools.polled || run->tools.skipping ||
         run->end.cancelled)
         return false;
-    if (told == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
-    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && told % agent->desc.tool_batch == 0;
+    if (emitted == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && emitted % agent->desc.tool_batch == 0;
 }
 
 static phi__hooked phi__tools_steering(phi__run *run) {
@@ -305,7 +307,7 @@ static phi__hooked phi__tools_steering(phi__run *run) {
     if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
-    run->tools.polled = run->tools.told;
+    run->tools.polled = run->tools.emitted;
     run->tools.skipping = phi__input_first(run) != NULL;
     return hooked;
 }
@@ -338,11 +340,11 @@ PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
                                    wait);
-        if (run->tools.told == run->tools.count) return PHI__RUN_TURN_END;
+        if (run->tools.emitted == run->tools.count) return PHI__RUN_TURN_END;
         good = phi__tools_fill(run, &more);
     }
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (!good) return PHI__RUN_LOST;
-    *wait = !more && !phi__tools_checkpoint(run) && run->tools.told < run->tools.count;
+    *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
     return PHI__RUN_TOOLS;
 }

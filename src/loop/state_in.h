@@ -36,7 +36,7 @@
 #include "loop/run.h"
 #include "loop/schedule_in.h"
 #include "loop/session_in.h"
-#include "loop/shown_in.h"
+#include "loop/projection_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
 #include "loop/tool_round_in.h"
@@ -82,12 +82,12 @@ typedef struct phi__events {
 
 /* ---- transfers ---- */
 
-enum { PHI__XFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
+enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
 
-typedef struct phi__xfer {
+typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    void (*ready)(struct phi__xfer *transfer); /* something arrived, or the end */
+    void (*ready)(struct phi__transfer *transfer); /* something arrived, or the end */
     void *owner;
     phi__buf body, headers;
     size_t read; /* of body */
@@ -99,11 +99,11 @@ typedef struct phi__xfer {
     phi_status status;
     char words[320]; /* a URL and what libcurl says of it fit in */
     phi_deadlines deadlines;
-    int stage;                    /* 0: queued, then phi_xfer_stage, then PHI__STAGE_EVENTS */
+    int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
     phi__timer timer;
     bool late; /* the deadline has passed, and this is the last look at the descriptors */
-} phi__xfer;
+} phi__transfer;
 
 enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
@@ -143,14 +143,14 @@ typedef struct phi__budget {
     phi_spending seen;
 } phi__budget;
 
-/* ---- doom loops ---- */
+/* ---- the repeat guard ---- */
 
-enum { PHI__DOOM_WINDOW = 32 }; /* calls of a run that are remembered */
+enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
 
-typedef struct phi__doom {
-    uint64_t seen[PHI__DOOM_WINDOW]; /* hashes of name and arguments; a ring */
+typedef struct phi__repeat_guard {
+    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
     uint32_t count;
-} phi__doom;
+} phi__repeat_guard;
 
 /* ---- calls ---- */
 
@@ -174,19 +174,19 @@ struct phi__toolcall {
     phi_message *result;   /* in the thread, not yet appended */
     phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
-    uint32_t repeats;   /* how often this very call was made lately; 0: not counted */
-    bool begun;         /* it counts among those that run */
-    bool asked;         /* the BEFORE_TOOL hook was heard */
-    bool quiet;         /* denied: neither TOOL_START nor TOOL_END */
-    bool told, started; /* told: TOOL_START was emitted; started: the tool was */
-    bool ended, after;  /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
-    uint32_t tries;     /* that have failed, and were started again */
-    bool again;         /* it waits to be started again */
-    bool skipped;       /* for steering: told without arguments, and no hook hears of it */
-    bool updating;      /* inside of an update's hooks */
-    bool starting;      /* inside of its tool's start */
-    phi_message *held;  /* with a tape: its result, in the run's arena, until it is let in */
-    bool resumes;       /* out of a snapshot: its tool is to take it up */
+    uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
+    bool begun;            /* it counts among those that run */
+    bool asked;            /* the BEFORE_TOOL hook was heard */
+    bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
+    bool emitted, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
+    uint32_t tries;        /* that have failed, and were started again */
+    bool again;            /* it waits to be started again */
+    bool skipped;          /* for steering: told without arguments, and no hook hears of it */
+    bool updating;         /* inside of an update's hooks */
+    bool starting;         /* inside of its tool's start */
+    phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
+    bool resumes;          /* out of a snapshot: its tool is to take it up */
     phi__toolcall *poll_next, *poll_prev; /* calls whose step is called */
     bool polled;
     uint32_t poll_round; /* in which its step was called last */
@@ -261,13 +261,13 @@ typedef struct phi__limit_failure {
 
 /* ---- what of a history is sent ---- */
 
-typedef struct phi__sight {
+typedef struct phi__projected {
     bool has_policy;
     phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
     uint64_t needed; /* 1 and the last entry that a summary was asked for of; 0: none */
-} phi__sight;
+} phi__projected;
 
 /* ---- agents ---- */
 
@@ -307,12 +307,12 @@ typedef struct phi__queues {
     phi__inputs steering, follow_ups, injected;
 } phi__queues;
 
-/* bare.c: made by phi_run, over a thread that was lent. */
-typedef struct phi__bare {
+/* one_shot.c: made by phi_run, over a thread that was lent. */
+typedef struct phi__one_shot {
     bool is;
     bool over;               /* its run is: in the list */
-    phi__agent *next, *prev; /* of those in rt->bare_over */
-} phi__bare;
+    phi__agent *next, *prev; /* of those in rt->one_shot_over */
+} phi__one_shot;
 
 /* run_: of the last run, or the one that goes on. */
 typedef struct phi__agent_spent {
@@ -333,7 +333,7 @@ struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
     uint32_t index, gen;
-    phi__agent *next_doomed;
+    phi__agent *next_retired;
     phi_memory memory;
     /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
        of its own; NULL or 0 is what stands below, or was for its making alone. memory.limit_bytes
@@ -358,9 +358,9 @@ struct phi__agent {
     phi__run *run;
     const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
     phi__response *responses;   /* the newest */
-    phi__bare bare;
-    struct phi__sight *sight; /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;    /* shown.c: what the host was warned of last */
+    phi__one_shot one_shot;
+    struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
+    uint8_t context_level;            /* projection.c: what the host was warned of last */
     phi__agent_spent spent;
     phi__agent_events events;
 };
@@ -414,13 +414,13 @@ struct phi_runtime {
     const phi__codec_row *codecs;         /* the protocols of this program */
     phi__run *first_polled;               /* runs whose model is in the process and answers */
     size_t polled_runs;
-    phi__agent *doomed;
+    phi__agent *retired;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
     phi__agents pressed;         /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
     phi_thread *threads;         /* of phi_thread_new */
     phi__grown grown;            /* threads whose store lacks something */
-    phi__agents bare_over;       /* until their events are popped; oldest first */
+    phi__agents one_shot_over;   /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
     uint64_t step_began_us;

@@ -14,7 +14,7 @@ static phi__agent *phi__stored_agent(const phi_thread *thread) {
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
 }
 
-static void phi__stored_tell(phi_thread *thread, const char *why) {
+static void phi__stored_emit(phi_thread *thread, const char *why) {
     phi__agent *agent = phi__stored_agent(thread);
     char words[PHI__STORED_WORDS + 200];
     phi_event event;
@@ -32,7 +32,7 @@ static bool phi__stored_write(phi_thread *thread, bool all) {
     phi_status status = all ? phi__journal_sync(thread, why, sizeof why)
                             : phi__journal_batch(thread, why, sizeof why);
     if (status != PHI_OK)
-        phi__stored_tell(thread, why);
+        phi__stored_emit(thread, why);
     else
         thread->journal->failing = false;
     return status == PHI_OK;
@@ -123,25 +123,25 @@ static bool phi__stored_pin(const phi_thread *thread) {
     return phi__context_pin(run);
 }
 
-static void phi__stored_shed(phi_thread *thread) {
-    if (phi__stored_unseen(thread) && phi__thread_shed_begin(thread) && phi__stored_pin(thread))
-        phi__thread_shed_end(thread);
+static void phi__stored_evict_thread(phi_thread *thread) {
+    if (phi__stored_unseen(thread) && phi__thread_evict_begin(thread) && phi__stored_pin(thread))
+        phi__thread_evict_end(thread);
 }
 
-PHI__FN void phi__stored_leave_now(phi__agent *agent) {
+PHI__FN void phi__stored_evict_now(phi__agent *agent) {
     phi_thread *thread = agent->thread;
     if (agent->desc.memory_limit_bytes != 0 && thread->journal != NULL &&
         phi__stored_write(thread, true))
-        phi__stored_shed(thread);
+        phi__stored_evict_thread(thread);
 }
 
-PHI__FN void phi__stored_leave(phi_runtime *rt) {
+PHI__FN void phi__stored_evict(phi_runtime *rt) {
     const phi__dirty *last = rt->grown.tail[PHI__DIRTY_LEAVES];
     phi__journal *journal = NULL;
     while ((journal == NULL || &journal->dirty != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
         phi_thread *thread = journal->thread;
-        phi__stored_shed(thread);
+        phi__stored_evict_thread(thread);
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }

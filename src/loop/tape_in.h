@@ -40,10 +40,11 @@ typedef struct phi__tape_ops {
     uint64_t (*work_us)(phi_tape *tape); /* the clock of the step's budget */
     uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
     /* What a transport says. */
-    phi_status (*stage)(phi_tape *tape, phi_xfer xfer, phi_xfer_stage stage);
-    phi_status (*head)(phi_tape *tape, phi_xfer xfer, int status, const char *headers, size_t len);
-    phi_status (*push)(phi_tape *tape, phi_xfer xfer, const char *bytes, size_t len);
-    phi_status (*end)(phi_tape *tape, phi_xfer xfer, phi_status status, const char *words);
+    phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
+    phi_status (*head)(phi_tape *tape, phi_transfer transfer, int status, const char *headers,
+                       size_t len);
+    phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
+    phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has
        returned. result: of a call that is claimed. said: an update (part: its blocks, or NULL) or
        progress. */

@@ -72,7 +72,7 @@ typedef struct phi_tool {
        provisional: the call may still come to nothing. `field` and its strings are valid until it
        returns. (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
-    bool may_repeat; /* the same call again and again is no sign of a doom loop: it polls */
+    bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
     /* it calls phi_call_revert: all results of an agent that has it end, as they enter the history,
        with a text block that names them: "[step n12]" */
     bool names_steps;

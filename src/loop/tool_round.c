@@ -7,7 +7,7 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
-    run->tools.count = run->tools.next = run->tools.told = run->tools.running = 0;
+    run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.calls = NULL;
     if (n == 0) return true;
     run->tools.calls =
@@ -43,23 +43,23 @@ PHI__FN void phi__run_drop_tools(phi__run *run) {
 
 PHI__FN void phi__round_clear(phi__run *run) {
     run->tools.skipping = run->tools.answered = false;
-    run->tools.count = run->tools.next = run->tools.told = run->tools.running = 0;
+    run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.polled = 0;
 }
 
 PHI__FN void phi__round_forget(phi__run *run) { run->tools.count = 0; }
 
 PHI__FN void phi__round_free(phi__run *run) {
-    phi__free(&run->agent->memory, run->tools.doom, sizeof *run->tools.doom);
+    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
-PHI__FN bool phi__round_doomed(const phi__run *run) { return run->tools.doomed; }
+PHI__FN bool phi__round_doomed(const phi__run *run) { return run->tools.repeated; }
 
 PHI__FN bool phi__round_follows(const phi__run *run) {
     return run->tools.count > 0 && !run->tools.answered;
 }
 
 PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
-    *count = run->tools.calls != NULL ? run->tools.next - run->tools.told : 0;
-    return run->tools.calls != NULL ? &run->tools.calls[run->tools.told] : NULL;
+    *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
+    return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
 }

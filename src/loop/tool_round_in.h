@@ -5,16 +5,16 @@
 
 #include "loop/types_in.h"
 
-struct phi__doom;
+struct phi__repeat_guard;
 
 typedef struct phi__round {
     phi__toolcall *calls; /* in the turn's arena */
-    size_t count, next, told, running;
+    size_t count, next, emitted, running;
     size_t polled; /* calls after which steering was looked for */
     bool skipping; /* steering was found: what has not begun is skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
-    bool doomed;   /* a call repeated itself too often */
-    struct phi__doom *doom; /* of the run; NULL: no tool has been called yet */
+    bool repeated; /* a call repeated itself too often */
+    struct phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
 } phi__round;
 
 PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */

@@ -20,12 +20,13 @@ static bool phi__turn_unwanted(const phi__run *run) {
 
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
    without one. */
-static bool phi__turn_tell_prompts(phi__run *run) {
+static bool phi__turn_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
-    while (run->said.told_messages < thread->messages.count) {
-        const phi_message *message = phi__thread_message(thread, run->said.told_messages)->message;
-        if (!phi__run_tell(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
-        run->said.told_messages++;
+    while (run->said.emitted_messages < thread->messages.count) {
+        const phi_message *message =
+            phi__thread_message(thread, run->said.emitted_messages)->message;
+        if (!phi__run_emit(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        run->said.emitted_messages++;
     }
     return true;
 }
@@ -39,7 +40,7 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__budget_release(run);
     phi__pause_end(run);
     run->status = status;
-    return phi__turn_tell_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
+    return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
 
 /* ---- opening ---- */
@@ -82,8 +83,8 @@ PHI__FN phi__state phi__turn_open(phi__run *run) {
 /* Ended while a filter makes up its mind: what nobody has passed is not stored. */
 static phi__state phi__turn_filter_aborted(phi__run *run) {
     size_t i;
-    bool told = true;
-    for (i = 0; i < run->said.prompt_count && told; i++) {
+    bool emitted = true;
+    for (i = 0; i < run->said.prompt_count && emitted; i++) {
         phi_event event;
         bool failed = false;
         memset(&event, 0, sizeof event);
@@ -91,10 +92,10 @@ static phi__state phi__turn_filter_aborted(phi__run *run) {
         event.input = PHI_INPUT_PROMPT;
         event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
         event.source = PHI__LIT("The run was ended before a filter had decided");
-        told = !failed && phi__emit(run->agent, &event, NULL, 0);
+        emitted = !failed && phi__emit(run->agent, &event, NULL, 0);
     }
     run->said.prompts = NULL;
-    if (!told) return PHI__RUN_LOST;
+    if (!emitted) return PHI__RUN_LOST;
     return phi__turn_leave(run, PHI_CANCELLED);
 }
 
@@ -139,9 +140,9 @@ static phi__state phi__turn_stop(phi__run *run, const char *reason) {
     message.content_count = 1;
     phi__run_stamp(run, &message);
     kept = phi__thread_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__turn_tell_prompts(run) || !phi__run_log(run, kept))
+    if (kept == NULL || !phi__turn_emit_prompts(run) || !phi__run_log(run, kept))
         return PHI__RUN_LOST;
-    run->said.told_messages = run->agent->thread->messages.count;
+    run->said.emitted_messages = run->agent->thread->messages.count;
     return phi__turn_leave(run, PHI_LIMIT);
 }
 
@@ -222,7 +223,7 @@ static void phi__turn_clear(phi__run *run) {
     phi__attempt_clear(run);
     phi__round_clear(run);
     phi__context_clear(run);
-    phi__shown_clear(run);
+    phi__projection_clear(run);
 }
 
 /* To the model call, unless a feature has something to do before it. */
@@ -245,7 +246,7 @@ PHI__FN phi__state phi__turn_begin(phi__run *run) {
     phi__turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* it was told, so its end will be */
-    if (!phi__run_note(run, &entry) || !phi__turn_tell_prompts(run) || !phi__input_deliver(run))
+    if (!phi__run_note(run, &entry) || !phi__turn_emit_prompts(run) || !phi__input_deliver(run))
         return PHI__RUN_LOST;
     return phi__turn_call(run);
 }
@@ -300,17 +301,17 @@ PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
-    run->said.told_messages = run->agent->thread->messages.count;
+    run->said.emitted_messages = run->agent->thread->messages.count;
     return next;
 }
 
 /* ---- another one? ---- */
 
-static phi__state phi__turn_doomed(phi__run *run) {
+static phi__state phi__turn_repeated(phi__run *run) {
     char reason[PHI__REASON];
     (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
-                   (unsigned)run->agent->desc.doom_stop_after,
-                   (unsigned)run->agent->desc.doom_stop_after);
+                   (unsigned)run->agent->desc.repeat_stop_after,
+                   (unsigned)run->agent->desc.repeat_stop_after);
     return phi__turn_stop(run, reason);
 }
 
@@ -319,7 +320,7 @@ PHI__FN phi__state phi__turn_next(phi__run *run, bool *wait) {
     if (run->status != PHI_OK) return PHI__RUN_CLOSE;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__turn_unwanted(run) || run->reply == NULL) return phi__turn_leave(run, PHI_CANCELLED);
-    if (phi__round_doomed(run)) return phi__turn_doomed(run);
+    if (phi__round_doomed(run)) return phi__turn_repeated(run);
     if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)

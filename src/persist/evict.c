@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread) {
+PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segment *segment = thread->log.segments;
     size_t i;
     if (!thread->log.left || thread->journal == NULL || thread->journal->stored < thread->log.count)
@@ -89,13 +89,13 @@ static phi__entry **phi__evict_shrink(phi_memory *memory, phi__entry **entries, 
     return (phi__entry **)smaller;
 }
 
-PHI__FN void phi__thread_shed_end(phi_thread *thread) {
+PHI__FN void phi__thread_evict_end(phi_thread *thread) {
     if (!phi__evict_note_ops(thread)) return; /* another time */
     thread->log.left = false;
     thread->log.held = phi__evict_keep(thread->log.entries, thread->log.held);
     thread->messages.held = phi__evict_keep(thread->messages.at, thread->messages.held);
     (void)phi__thread_index_ops(thread); /* of fewer it cannot fail */
-    phi__thread_shed_loops(thread);
+    phi__thread_evict_loops(thread);
     phi__evict_shed_ids(thread);
     thread->log.entries = phi__evict_shrink(thread->log.memory, thread->log.entries,
                                             thread->log.held, &thread->log.cap);

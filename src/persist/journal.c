@@ -264,7 +264,7 @@ PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store,
     phi__journal_explain(words, words_size, status);
     if (status == PHI_OK) {
         phi__dirty_remove(thread->log.grown, thread->log.dirty, PHI__DIRTY_GREW);
-        if (thread->log.left) phi__thread_left(thread);
+        if (thread->log.left) phi__thread_evictable(thread);
         return PHI_OK;
     }
     phi__journal_close(thread);

@@ -33,8 +33,8 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
 /* Lets go of what no view shows. Between the two, segments that somebody points into are pinned
    (phi__log_pin); what stays besides: those of the view, the current one, and of a run that goes on
    its beginning. Nothing happens where the store has not everything. */
-PHI__FN bool phi__thread_shed_begin(phi_thread *thread); /* false: there is nothing to do */
-PHI__FN void phi__thread_shed_end(phi_thread *thread);
+PHI__FN bool phi__thread_evict_begin(phi_thread *thread); /* false: there is nothing to do */
+PHI__FN void phi__thread_evict_end(phi_thread *thread);
 
 /* ---- views.c ---- */
 

@@ -52,7 +52,7 @@ typedef struct phi__tape_line {
 
 /* A transfer. What its transport says while nothing is let in is held here. */
 typedef struct phi__tape_flow {
-    phi_xfer xfer;
+    phi_transfer transfer;
     uint64_t x;
     bool live, has_head, held_head, has_end, refused;
     int stage; /* 0: none */
@@ -103,8 +103,8 @@ typedef struct phi__tape {
 } phi__tape;
 
 /* tape_flow.c */
-PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer);
-PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x);
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer);
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x);
 
 /* tape_sources.c */
 /* The time of the tape, and of the step that is under way. It never goes back. */

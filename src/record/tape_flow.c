@@ -3,11 +3,13 @@
 
 #ifndef PHI_NO_TAPE
 
-PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_xfer xfer) {
+PHI__FN phi__tape_flow *phi__tape_flow_of(phi__tape *tape, phi_transfer transfer) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
         phi__tape_flow *flow = &tape->flows.at[i];
-        if (flow->live && flow->xfer.index == xfer.index && flow->xfer.gen == xfer.gen) return flow;
+        if (flow->live && flow->transfer.index == transfer.index &&
+            flow->transfer.gen == transfer.gen)
+            return flow;
     }
     return NULL;
 }
@@ -27,10 +29,10 @@ static phi__tape_flow *phi__tape_flow_place(phi__tape *tape) {
     return &tape->flows.at[tape->flows.count++];
 }
 
-PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_xfer xfer, uint64_t x) {
+PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfer, uint64_t x) {
     phi__tape_flow *flow = phi__tape_flow_place(tape);
     if (flow == NULL) return NULL;
-    flow->xfer = xfer;
+    flow->transfer = transfer;
     flow->x = x;
     flow->live = true;
     flow->has_head = flow->held_head = flow->has_end = flow->refused = false;

@@ -65,7 +65,7 @@ static phi__played phi__play_bytes(phi__tape *tape, phi__tape_flow *flow, const 
         phi__play_no_memory(tape);
         return PHI__PLAY_STOP;
     }
-    return phi__xfer_push_now(flow->xfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
+    return phi__transfer_push_now(flow->transfer, tape->bytes.at, tape->bytes.len) == PHI_FULL
                ? PHI__PLAY_LATER
                : PHI__PLAYED;
 }
@@ -83,19 +83,20 @@ static phi__played phi__play_transport(phi__tape *tape, const phi__tape_line *li
     if (line->kind == PHI__TAPE_BYTES) return phi__play_bytes(tape, flow, root);
     if (line->kind == PHI__TAPE_STAGE) {
         int64_t stage = phi_json_int(phi_json_get(root, "stage"), 1);
-        (void)phi__xfer_stage_now(flow->xfer, stage == 1 ? PHI_XFER_STARTED : PHI_XFER_CONNECTED);
+        (void)phi__transfer_stage_now(flow->transfer,
+                                      stage == 1 ? PHI_TRANSFER_STARTED : PHI_TRANSFER_CONNECTED);
     } else if (line->kind == PHI__TAPE_ANSWER) {
         text = phi_json_str(phi_json_get(root, "headers"), "");
-        (void)phi__xfer_head_now(flow->xfer,
-                                 (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
-                                 text.at, text.len);
+        (void)phi__transfer_head_now(flow->transfer,
+                                     (int)(phi_json_uint(phi_json_get(root, "status"), 0) % 1000),
+                                     text.at, text.len);
     } else {
         int64_t status = phi_json_int(phi_json_get(root, "status"), 0);
         flow->live = false;
         text = phi_json_str(phi_json_get(root, "words"), "");
-        (void)phi__xfer_end_now(
-            flow->xfer, (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK),
-            text.at);
+        (void)phi__transfer_end_now(
+            flow->transfer,
+            (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_NETWORK), text.at);
     }
     return PHI__PLAYED;
 }
@@ -313,7 +314,7 @@ static void phi__play_off(phi__tape *tape) {
     for (n = 0; n < tape->flows.count; n++) {
         if (!tape->flows.at[n].live) continue;
         tape->flows.at[n].live = false;
-        (void)phi__xfer_end_now(tape->flows.at[n].xfer, PHI_CANCELLED, words);
+        (void)phi__transfer_end_now(tape->flows.at[n].transfer, PHI_CANCELLED, words);
     }
     for (i = 0; i < tape->rt->calls.count; i++) {
         phi__slot *slot = phi__slots_at(&tape->rt->calls, i);
@@ -393,7 +394,8 @@ static void phi__play_nothing(phi_tape *base) { (void)base; }
 
 /* ---- what the run asks for ---- */
 
-static phi_status phi__play_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status phi__play_open(void *user_data, phi_transfer transfer,
+                                 const phi_request *request) {
     phi__tape *tape = phi__play_of(user_data);
     phi__tape_line *line = NULL;
     const phi_json *now;
@@ -411,20 +413,20 @@ static phi_status phi__play_open(void *user_data, phi_xfer xfer, const phi_reque
     line->used = true;
     now = phi__tape_tree(tape, line);
     if (now != NULL) status = phi_json_int(phi_json_get(now, "status"), PHI_OK);
-    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, xfer, line->x) == NULL)) {
+    if (now == NULL || (status == PHI_OK && phi__tape_flow_new(tape, transfer, line->x) == NULL)) {
         phi__play_no_memory(tape);
         return PHI_NO_MEMORY;
     }
     return (phi_status)(status > -1000 && status <= 0 ? status : (int64_t)PHI_REFUSED);
 }
 
-static void phi__play_resume(void *user_data, phi_xfer xfer) {
+static void phi__play_resume(void *user_data, phi_transfer transfer) {
     (void)user_data; /* the line that found no room is tried again in every step */
-    (void)xfer;
+    (void)transfer;
 }
 
-static void phi__play_cancel(void *user_data, phi_xfer xfer) {
-    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), xfer);
+static void phi__play_cancel(void *user_data, phi_transfer transfer) {
+    phi__tape_flow *flow = phi__tape_flow_of(phi__play_of(user_data), transfer);
     if (flow != NULL) flow->live = false;
 }
 
@@ -520,35 +522,36 @@ static void phi__play_said(phi_tape *base, phi__toolcall *call, phi_str text,
 
 /* ---- a tape that is played ---- */
 
-static phi_status phi__play_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_transfer_stage stage) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)stage;
     return PHI_STALE; /* nobody but the tape carries anything */
 }
 
-static phi_status phi__play_head(phi_tape *base, phi_xfer xfer, int status, const char *headers,
-                                 size_t len) {
+static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
+                                 const char *headers, size_t len) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)status;
     (void)headers;
     (void)len;
     return PHI_STALE;
 }
 
-static phi_status phi__play_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+static phi_status phi__play_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                 size_t len) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)bytes;
     (void)len;
     return PHI_STALE;
 }
 
-static phi_status phi__play_end(phi_tape *base, phi_xfer xfer, phi_status status,
+static phi_status phi__play_end(phi_tape *base, phi_transfer transfer, phi_status status,
                                 const char *words) {
     (void)base;
-    (void)xfer;
+    (void)transfer;
     (void)status;
     (void)words;
     return PHI_STALE;

@@ -79,18 +79,19 @@ static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64
 
 /* ---- what a transport says ---- */
 
-static phi_status phi__record_stage(phi_tape *base, phi_xfer xfer, phi_xfer_stage stage) {
+static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
+                                    phi_transfer_stage stage) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     phi_status status;
     if (flow == NULL) return PHI_STALE;
-    if (stage != PHI_XFER_STARTED && stage != PHI_XFER_CONNECTED) return PHI_BAD_ARG;
+    if (stage != PHI_TRANSFER_STARTED && stage != PHI_TRANSFER_CONNECTED) return PHI_BAD_ARG;
     if (!tape->letting) {
         flow->stage = (int)stage;
         return PHI_OK;
     }
     phi__record_touch(base);
-    status = phi__xfer_stage_now(xfer, stage);
+    status = phi__transfer_stage_now(transfer, stage);
     phi__tape_put_num(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
     phi__tape_end_line(tape);
     return status;
@@ -106,15 +107,16 @@ static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
     phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_end_line(tape);
-    status = phi__xfer_head_now(flow->xfer, flow->http_status, flow->head.at, flow->head.len);
+    status =
+        phi__transfer_head_now(flow->transfer, flow->http_status, flow->head.at, flow->head.len);
     phi__buf_clear(&flow->head);
     return status;
 }
 
-static phi_status phi__record_head(phi_tape *base, phi_xfer xfer, int http_status,
+static phi_status phi__record_head(phi_tape *base, phi_transfer transfer, int http_status,
                                    const char *headers, size_t len) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (headers == NULL && len > 0) return PHI_BAD_ARG;
     if (flow->has_head) return PHI_MISUSE;
@@ -155,7 +157,7 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     }
     tail = last ? 0 : phi__secret_tail(&tape->secrets, bytes);
     if (bytes.len > tail) {
-        status = phi__xfer_push_now(flow->xfer, bytes.at, bytes.len - tail);
+        status = phi__transfer_push_now(flow->transfer, bytes.at, bytes.len - tail);
         if (status != PHI_OK) return status;
         phi__record_bytes(tape, flow->x, phi__str(bytes.at, bytes.len - tail));
     }
@@ -165,9 +167,10 @@ static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_st
     return PHI_OK;
 }
 
-static phi_status phi__record_push(phi_tape *base, phi_xfer xfer, const char *bytes, size_t len) {
+static phi_status phi__record_push(phi_tape *base, phi_transfer transfer, const char *bytes,
+                                   size_t len) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     phi_status status;
     if (flow == NULL || flow->has_end) return PHI_STALE;
     if (bytes == NULL && len > 0) return PHI_BAD_ARG;
@@ -188,13 +191,13 @@ static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__tape_put_str(line, "words", phi_str_of(flow->words));
     phi__tape_end_line(tape);
     flow->live = false;
-    return phi__xfer_end_now(flow->xfer, flow->status, flow->words);
+    return phi__transfer_end_now(flow->transfer, flow->status, flow->words);
 }
 
-static phi_status phi__record_end(phi_tape *base, phi_xfer xfer, phi_status status,
+static phi_status phi__record_end(phi_tape *base, phi_transfer transfer, phi_status status,
                                   const char *words) {
     phi__tape *tape = phi__record_of(base);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return PHI_STALE;
     if (!flow->has_end) {
         flow->has_end = true;
@@ -216,12 +219,12 @@ static void phi__record_flush(phi__tape *tape) {
         if (flow->live && flow->stage != 0) {
             int stage = flow->stage;
             flow->stage = 0;
-            (void)phi__record_stage(&tape->base, flow->xfer, (phi_xfer_stage)stage);
+            (void)phi__record_stage(&tape->base, flow->transfer, (phi_transfer_stage)stage);
         }
         if (flow->live && flow->held_head) (void)phi__record_head_now(tape, flow);
         if (flow->live && flow->refused) {
             flow->refused = false;
-            tape->inner.resume(tape->inner.user_data, flow->xfer);
+            tape->inner.resume(tape->inner.user_data, flow->transfer);
         }
         if (flow->live && flow->has_end) (void)phi__record_end_now(tape, flow);
     }
@@ -229,16 +232,17 @@ static void phi__record_flush(phi__tape *tape) {
 
 /* ---- the runtime's transport ---- */
 
-static phi_status phi__record_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status phi__record_open(void *user_data, phi_transfer transfer,
+                                   const phi_request *request) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_new(tape, xfer, tape->requests + 1);
+    phi__tape_flow *flow = phi__tape_flow_new(tape, transfer, tape->requests + 1);
     phi__buf *line;
     phi_status status;
     if (flow == NULL) return PHI_NO_MEMORY;
     tape->requests++;
     line = phi__record_flow_line(tape, "request", tape->requests);
     phi__tape_put_request(tape, line, request, tape->desc.whole_bodies);
-    status = tape->inner.open(tape->inner.user_data, xfer, request);
+    status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
         flow->live = false;
         phi__json_put_key(line, phi_str_of("status"));
@@ -248,32 +252,32 @@ static phi_status phi__record_open(void *user_data, phi_xfer xfer, const phi_req
     return status;
 }
 
-static void phi__record_resume(void *user_data, phi_xfer xfer) {
+static void phi__record_resume(void *user_data, phi_transfer transfer) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL || flow->has_end) return;
     flow->refused = false;
-    tape->inner.resume(tape->inner.user_data, xfer);
+    tape->inner.resume(tape->inner.user_data, transfer);
 }
 
-static void phi__record_cancel(void *user_data, phi_xfer xfer) {
+static void phi__record_cancel(void *user_data, phi_transfer transfer) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     flow->live = false;
-    if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, xfer);
+    if (!flow->has_end) tape->inner.cancel(tape->inner.user_data, transfer);
 }
 
-static void phi__record_release(void *user_data, phi_xfer xfer) {
+static void phi__record_release(void *user_data, phi_transfer transfer) {
     phi__tape *tape = phi__record_of(user_data);
-    phi__tape_flow *flow = phi__tape_flow_of(tape, xfer);
+    phi__tape_flow *flow = phi__tape_flow_of(tape, transfer);
     if (flow == NULL) return;
     if (tape->inner.release == NULL) {
-        phi__record_cancel(user_data, xfer);
+        phi__record_cancel(user_data, transfer);
         return;
     }
     flow->live = false;
-    if (!flow->has_end) tape->inner.release(tape->inner.user_data, xfer);
+    if (!flow->has_end) tape->inner.release(tape->inner.user_data, transfer);
 }
 
 static void phi__record_pump(void *user_data) {

@@ -1,4 +1,4 @@
-/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its wishes
+/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its edits
    handed on. */
 #include "tools/context_tools.h"
 

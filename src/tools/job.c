@@ -21,7 +21,7 @@ static void phi__job_end(phi__job *job) {
 }
 
 /* Without memory for the result the call fails by itself, with words. */
-static void phi__job_tell(phi_call call, const phi_content *content, const char *details,
+static void phi__job_emit(phi_call call, const phi_content *content, const char *details,
                           bool is_error) {
     phi_tool_result result;
     memset(&result, 0, sizeof result);
@@ -32,28 +32,28 @@ static void phi__job_tell(phi_call call, const phi_content *content, const char 
     (void)phi_call_result(call, &result);
 }
 
-static void phi__job_tell_text(phi_call call, phi_str text, const char *details, bool is_error) {
+static void phi__job_emit_text(phi_call call, phi_str text, const char *details, bool is_error) {
     phi_content content;
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
     content.text = text;
-    phi__job_tell(call, &content, details, is_error);
+    phi__job_emit(call, &content, details, is_error);
 }
 
 PHI__FN phi_flow phi__job_content(phi__job *job, const phi_content *content, const char *details) {
-    phi__job_tell(job->call, content, details, false);
+    phi__job_emit(job->call, content, details, false);
     phi__job_end(job);
     return PHI_DONE;
 }
 
 PHI__FN phi_flow phi__job_no_memory(phi__job *job) {
-    phi__job_tell_text(job->call, PHI__LIT("Out of memory"), NULL, true);
+    phi__job_emit_text(job->call, PHI__LIT("Out of memory"), NULL, true);
     phi__job_end(job);
     return PHI_DONE;
 }
 
 PHI__FN phi_flow phi__job_done(phi__job *job, phi_str text, const char *details) {
-    phi__job_tell_text(job->call, text, details, false);
+    phi__job_emit_text(job->call, text, details, false);
     phi__job_end(job);
     return PHI_DONE;
 }
@@ -77,7 +77,7 @@ PHI__FN phi_flow phi__job_fail(phi__job *job, const char *format, ...) {
     if (text.failed) {
         (void)phi__job_no_memory(job);
     } else {
-        phi__job_tell_text(job->call, phi__buf_str(&text), NULL, true);
+        phi__job_emit_text(job->call, phi__buf_str(&text), NULL, true);
         phi__job_end(job);
     }
     phi__buf_free(&text);
@@ -108,7 +108,7 @@ PHI__FN phi_flow phi__job_begin(void *user_data, phi_call call, phi_str argument
                                 bool whole, phi_flow (*go)(phi__job *), void (*drop)(phi__job *)) {
     phi__job *job = (phi__job *)phi_call_state(call, bytes);
     if (job == NULL) {
-        phi__job_tell_text(call, PHI__LIT("Out of memory"), NULL, true);
+        phi__job_emit_text(call, PHI__LIT("Out of memory"), NULL, true);
         return PHI_DONE;
     }
     job->call = call;

@@ -681,7 +681,7 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     CHECK_EQ_INT(phi_agent_set_system_prompt(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_set_format(none, NULL), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_set_policy(none, NULL), PHI_BAD_ARG);
-    CHECK_EQ_INT(phi_agent_set_doom_limits(none, 1, 2), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_agent_set_repeat_limits(none, 1, 2), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_agent_reset(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_new_session(none, true), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_check_and_rotate(none, 1, &rotated), PHI_BAD_ARG);

@@ -1,6 +1,6 @@
 /* test_attack_together.c - what was built apart, at once: snapshots of agents with a store, in the midst of compactions,
    prunes and reverts; agents that are freed inside each callback of those. */
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "support/rig.h"
 #include "support/store_mem.h"

@@ -2,7 +2,7 @@
 #include "support/store_mem.h"
 #include "support/talk.h"
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "persist/introspect.h"

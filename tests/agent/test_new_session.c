@@ -1,5 +1,5 @@
 /* test_new_session.c - a session that begins: its log, what it takes over, and what becomes of the old one. */
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "support/rig.h"

@@ -1,5 +1,5 @@
 /* test_stored.c - agents whose thread is in a store: kept as they go, and gone on with later. */
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "support/heard.h"

@@ -1,7 +1,7 @@
 /* test_summary.c - summaries that a model writes: on request, and in the place of phi's own plan. */
 #include "agent/summary.h"
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "loop/provider.h"
 #include "support/rig.h"
 

@@ -38,7 +38,7 @@ static const char *const made_up[] = {"data: It is\n\ndata:  mended.\n\nevent: e
 static const char *const *script;
 static size_t asked;
 
-static phi_status answer(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status answer(void *user_data, phi_transfer transfer, const phi_request *request) {
     static const char head[] = "content-type: text/event-stream\r\n";
     char body[2000];
     size_t n = phi_request_read(request, 0, body, sizeof body - 1);
@@ -49,12 +49,12 @@ static phi_status answer(void *user_data, phi_xfer xfer, const phi_request *requ
            strstr(body, "tool_result") != NULL ? "with a result"
            : body[0] == '{'                    ? "first"
                                                : body);
-    (void)phi_xfer_head(xfer, 200, head, sizeof head - 1);
-    (void)phi_xfer_push(xfer, said, strlen(said));
-    return phi_xfer_end(xfer, PHI_OK, NULL);
+    (void)phi_transfer_head(transfer, 200, head, sizeof head - 1);
+    (void)phi_transfer_push(transfer, said, strlen(said));
+    return phi_transfer_end(transfer, PHI_OK, NULL);
 }
 
-static void no_more(void *user_data, phi_xfer xfer) { (void)user_data, (void)xfer; }
+static void no_more(void *user_data, phi_transfer transfer) { (void)user_data, (void)transfer; }
 
 /* ---- the talk ---- */
 

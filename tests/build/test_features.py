@@ -112,16 +112,16 @@ static phi_flow start_fn(void *user_data, phi_call call, phi_str arguments) {
     return PHI_DONE;
 }
 
-static phi_status no_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status no_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     (void)user_data;
-    (void)xfer;
+    (void)transfer;
     (void)request;
     return PHI_UNSUPPORTED;
 }
 
-static void nothing(void *user_data, phi_xfer xfer) {
+static void nothing(void *user_data, phi_transfer transfer) {
     (void)user_data;
-    (void)xfer;
+    (void)transfer;
 }
 
 int main(void) {
@@ -225,7 +225,7 @@ class Features(unittest.TestCase):
         self.put("src/features/made_up.c", MADE_UP)
         with open(self.path("src/features/table.c"), encoding="utf-8") as file:
             table = file.read()
-        line = "    X(phi__put_off_feature) \\\n"
+        line = "    X(phi__deferred_feature) \\\n"
         self.assertEqual(table.count(line), 1)
         self.put("src/features/table.c", table.replace(line, line + "    X(phi__made_up_feature) \\\n"))
         self.amalgamate(self.dir)

@@ -46,7 +46,7 @@ typedef struct record {
     char url[128];
     /* what to do to another transfer, and when */
     void (*at_push)(uint32_t index);
-    void (*at_stage)(uint32_t index, phi_xfer_stage stage);
+    void (*at_stage)(uint32_t index, phi_transfer_stage stage);
     void (*at_end)(uint32_t index);
     void (*at_head)(uint32_t index);
 } record;
@@ -63,33 +63,33 @@ static struct {
     phi_allocator allocator;
 } t;
 
-static phi_xfer xfer_of(uint32_t index) {
-    phi_xfer xfer;
-    memset(&xfer, 0, sizeof xfer);
-    xfer.index = index;
-    xfer.gen = 7;
-    return xfer;
+static phi_transfer transfer_of(uint32_t index) {
+    phi_transfer transfer;
+    memset(&transfer, 0, sizeof transfer);
+    transfer.index = index;
+    transfer.gen = 7;
+    return transfer;
 }
 
-static record *record_of(phi_xfer xfer) {
-    if (t.dead[xfer.index]) t.events_after_death++;
-    return &t.records[xfer.index];
+static record *record_of(phi_transfer transfer) {
+    if (t.dead[transfer.index]) t.events_after_death++;
+    return &t.records[transfer.index];
 }
 
-static phi_status on_stage(phi_xfer xfer, phi_xfer_stage stage) {
-    record *r = record_of(xfer);
-    if (stage == PHI_XFER_STARTED) {
+static phi_status on_stage(phi_transfer transfer, phi_transfer_stage stage) {
+    record *r = record_of(transfer);
+    if (stage == PHI_TRANSFER_STARTED) {
         r->started++;
         t.starts_in_step++;
     } else {
         r->connected++;
     }
-    if (r->at_stage != NULL) r->at_stage(xfer.index, stage);
+    if (r->at_stage != NULL) r->at_stage(transfer.index, stage);
     return PHI_OK;
 }
 
-static phi_status on_head(phi_xfer xfer, int http_status, const char *headers, size_t len) {
-    record *r = record_of(xfer);
+static phi_status on_head(phi_transfer transfer, int http_status, const char *headers, size_t len) {
+    record *r = record_of(transfer);
     CHECK_EQ_INT(r->pushes, 0);
     r->heads++;
     r->http_status = http_status;
@@ -97,12 +97,12 @@ static phi_status on_head(phi_xfer xfer, int http_status, const char *headers, s
         if (len > 0) memcpy(r->headers, headers, len);
         r->headers[len] = '\0';
     }
-    if (r->at_head != NULL) r->at_head(xfer.index);
+    if (r->at_head != NULL) r->at_head(transfer.index);
     return PHI_OK;
 }
 
-static phi_status on_push(phi_xfer xfer, const char *bytes, size_t len) {
-    record *r = record_of(xfer);
+static phi_status on_push(phi_transfer transfer, const char *bytes, size_t len) {
+    record *r = record_of(transfer);
     char *body;
     if (r->push_status != PHI_OK) return r->push_status;
     if (r->full_after > 0 && r->body_len + len > r->full_after) {
@@ -116,17 +116,17 @@ static phi_status on_push(phi_xfer xfer, const char *bytes, size_t len) {
     r->body_len += len;
     r->body[r->body_len] = '\0';
     r->pushes++;
-    if (r->at_push != NULL) r->at_push(xfer.index);
+    if (r->at_push != NULL) r->at_push(transfer.index);
     return PHI_OK;
 }
 
-static phi_status on_end(phi_xfer xfer, phi_status status, const char *words) {
-    record *r = record_of(xfer);
+static phi_status on_end(phi_transfer transfer, phi_status status, const char *words) {
+    record *r = record_of(transfer);
     r->ends++;
     t.ends++;
     r->status = status;
     (void)snprintf(r->words, sizeof r->words, "%s", words != NULL ? words : "");
-    if (r->at_end != NULL) r->at_end(xfer.index);
+    if (r->at_end != NULL) r->at_end(transfer.index);
     return PHI_OK;
 }
 
@@ -140,7 +140,7 @@ static phi__http_desc no_desc(void) {
 
 static bool setup_with(const phi__http_desc *desc, const phi__io_desc *io_desc,
                        void (*answer)(loopback *, loopback_connection *)) {
-    phi__xfer_port port;
+    phi__transfer_port port;
     const char *words = NULL;
     memset(&t, 0, sizeof t);
     t.allocator = test_allocator();
@@ -236,16 +236,18 @@ static void set_body(phi_request *rq, const char *body) {
 }
 
 static phi_status open_request(uint32_t index) {
-    return t.transport->open(t.transport->user_data, xfer_of(index), &t.records[index].request);
+    return t.transport->open(t.transport->user_data, transfer_of(index), &t.records[index].request);
 }
 
 static void cancel(uint32_t index) {
-    t.transport->cancel(t.transport->user_data, xfer_of(index));
+    t.transport->cancel(t.transport->user_data, transfer_of(index));
     t.dead[index] = true;
     memset(&t.records[index].request, 0xEE, sizeof t.records[index].request);
 }
 
-static void resume(uint32_t index) { t.transport->resume(t.transport->user_data, xfer_of(index)); }
+static void resume(uint32_t index) {
+    t.transport->resume(t.transport->user_data, transfer_of(index));
+}
 
 static bool post_here(uint32_t index, const char *path, const char *body) {
     phi_request *rq = request_here(index, "POST", path);
@@ -1132,8 +1134,8 @@ TEST(cancel_inside_the_head_means_no_push) {
     teardown();
 }
 
-static void cancel_when_connected(uint32_t index, phi_xfer_stage stage) {
-    if (stage == PHI_XFER_CONNECTED) cancel(index);
+static void cancel_when_connected(uint32_t index, phi_transfer_stage stage) {
+    if (stage == PHI_TRANSFER_CONNECTED) cancel(index);
 }
 
 TEST(cancel_when_connected_sends_nothing) {
@@ -1147,8 +1149,8 @@ TEST(cancel_when_connected_sends_nothing) {
     teardown();
 }
 
-static void cancel_when_started(uint32_t index, phi_xfer_stage stage) {
-    if (stage == PHI_XFER_STARTED) cancel(index);
+static void cancel_when_started(uint32_t index, phi_transfer_stage stage) {
+    if (stage == PHI_TRANSFER_STARTED) cancel(index);
 }
 
 TEST(cancel_inside_the_start_is_quiet) {
@@ -1470,7 +1472,7 @@ TEST(every_failed_allocation_of_the_set_up_is_survived) {
         phi_memory memory;
         phi__io *io = NULL;
         phi__http *http = NULL;
-        phi__xfer_port port;
+        phi__transfer_port port;
         phi__http_desc desc = no_desc();
         const char *resolve[2] = {"api.example:443:127.0.0.1", NULL};
         const char *words = NULL;
@@ -1509,7 +1511,7 @@ TEST(a_pinned_name_needs_no_lookup) {
     resolve[1] = NULL;
     desc.resolve = resolve;
     {
-        phi__xfer_port port;
+        phi__transfer_port port;
         const char *words;
         port.stage = on_stage;
         port.head = on_head;

@@ -25,7 +25,7 @@ typedef struct crowd {
     phi_transport transport;
     uint32_t size, started, ends;
     member members[CROWD_MOST];
-    phi_xfer open[CROWD_MOST]; /* to be answered, in order */
+    phi_transfer open[CROWD_MOST]; /* to be answered, in order */
     bool with_results[CROWD_MOST];
     uint32_t open_count;
     /* Told of each call, on the pumping thread; NULL: nobody. */
@@ -63,7 +63,7 @@ static const char *crowd_calls(void) {
     return out;
 }
 
-static phi_status crowd_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status crowd_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     crowd *c = (crowd *)user_data;
     size_t len = (size_t)phi_request_length(request);
     char *body = (char *)malloc(len + 1);
@@ -71,21 +71,21 @@ static phi_status crowd_open(void *user_data, phi_xfer xfer, const phi_request *
     (void)phi_request_read(request, 0, body, len);
     body[len] = '\0';
     c->with_results[c->open_count] = strstr(body, "tool_result") != NULL;
-    c->open[c->open_count++] = xfer;
+    c->open[c->open_count++] = transfer;
     free(body);
     return PHI_OK;
 }
 
-static void crowd_resume(void *user_data, phi_xfer xfer) {
+static void crowd_resume(void *user_data, phi_transfer transfer) {
     (void)user_data;
-    (void)xfer;
+    (void)transfer;
 }
 
-static void crowd_cancel(void *user_data, phi_xfer xfer) {
+static void crowd_cancel(void *user_data, phi_transfer transfer) {
     crowd *c = (crowd *)user_data;
     uint32_t i, kept = 0;
     for (i = 0; i < c->open_count; i++) {
-        if (c->open[i].index == xfer.index && c->open[i].gen == xfer.gen) continue;
+        if (c->open[i].index == transfer.index && c->open[i].gen == transfer.gen) continue;
         c->open[kept] = c->open[i];
         c->with_results[kept++] = c->with_results[i];
     }
@@ -98,9 +98,9 @@ static void crowd_pump(void *user_data) {
     uint32_t i, n = c->open_count;
     for (i = 0; i < n; i++) {
         const char *says = c->with_results[i] ? crowd_says : crowd_calls();
-        (void)phi_xfer_head(c->open[i], 200, headers, sizeof headers - 1);
-        CHECK_EQ_INT(phi_xfer_push(c->open[i], says, strlen(says)), PHI_OK);
-        (void)phi_xfer_end(c->open[i], PHI_OK, NULL);
+        (void)phi_transfer_head(c->open[i], 200, headers, sizeof headers - 1);
+        CHECK_EQ_INT(phi_transfer_push(c->open[i], says, strlen(says)), PHI_OK);
+        (void)phi_transfer_end(c->open[i], PHI_OK, NULL);
     }
     c->open_count = 0;
 }
@@ -164,7 +164,7 @@ static bool crowd_new(crowd *c, uint32_t size, phi_hook_fn hook_fn) {
         agent.model = phi_model_anthropic("test-model", "test-key");
         agent.tools = &tool;
         agent.tool_count = 1;
-        agent.doom_stop_after = agent.doom_warn_after = PHI_UNLIMITED;
+        agent.repeat_stop_after = agent.repeat_warn_after = PHI_UNLIMITED;
         agent.limits.max_duration_ms = PHI_UNLIMITED;
         agent.user_data = m;
         agent.hook_fn = hook_fn;

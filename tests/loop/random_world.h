@@ -4,7 +4,7 @@
 #ifndef PHI_TESTS_LOOP_RANDOM_WORLD_H
 #define PHI_TESTS_LOOP_RANDOM_WORLD_H
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
 
@@ -329,8 +329,8 @@ static void limit(world *w, phi_agent_desc *desc) {
     if (pick(w, 6) == 0) desc->budget.max_requests = 1 + pick(w, 6);
     if (pick(w, 6) == 0) desc->budget.max_cost = 0.2 + 0.1 * pick(w, 8);
     desc->decision_timeout_ms = 1 + pick(w, 80);
-    desc->doom_warn_after = 1 + pick(w, 4);
-    desc->doom_stop_after = 2 + pick(w, 6);
+    desc->repeat_warn_after = 1 + pick(w, 4);
+    desc->repeat_stop_after = 2 + pick(w, 6);
     desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 1 + pick(w, 60);
     desc->retry.disable = pick(w, 2) == 0;
     desc->retry.initial_delay_ms = 1 + pick(w, 20);
@@ -450,7 +450,7 @@ static void change(world *w, seat *s) {
         (void)phi_agent_set_tools(s->agent, tools, pick(w, 4));
         break;
     case 3: (void)phi_agent_set_system_prompt(s->agent, pick(w, 2) == 0 ? NULL : "Be."); break;
-    case 4: (void)phi_agent_set_doom_limits(s->agent, pick(w, 4), pick(w, 4)); break;
+    case 4: (void)phi_agent_set_repeat_limits(s->agent, pick(w, 4), pick(w, 4)); break;
     case 5: renewed(s, phi_new_session(s->agent, pick(w, 2) == 0)); break;
     case 6:
         if (phi_check_and_rotate(s->agent, pick(w, 100), &rotated) == PHI_OK && rotated)

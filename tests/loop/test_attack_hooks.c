@@ -1,6 +1,6 @@
 /* test_attack_hooks.c - hooks that free agents, prompt others, never answer, answer twice or answer
    nonsense, at every point they are asked at. */
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/heard.h"
 

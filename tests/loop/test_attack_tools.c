@@ -359,7 +359,7 @@ TEST(a_thousand_calls_of_one_answer_get_a_thousand_results_in_order) {
     phi_tool tool = act_tool(&a, r, false);
     phi_agent agent = act_agent(r, &tool, PHI_TOOLS_PARALLEL);
     size_t i;
-    CHECK_EQ_INT(phi_agent_set_doom_limits(agent, 0, 0), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_repeat_limits(agent, 0, 0), PHI_OK);
     for (i = 0; i < 1000; i++) {
         (void)snprintf(lines[i], sizeof lines[i], "c%u wait {}", (unsigned)i);
         calls[i] = lines[i];

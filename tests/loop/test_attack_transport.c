@@ -9,7 +9,7 @@ typedef enum moment { IN_PUMP, IN_OPEN, IN_CANCEL, IN_RESUME, NEVER } moment;
 typedef struct wire {
     phi_runtime *rt;
     uint64_t now_us;
-    phi_xfer xfer;
+    phi_transfer transfer;
     size_t opens, cancels, resumes;
     moment when;
     const char *body; /* pushed whole at that moment, then the end */
@@ -23,38 +23,38 @@ static void wire_answer(wire *w) {
     if (body == NULL) return;
     w->body = NULL;
     if (w->null_args) {
-        CHECK_EQ_INT(phi_xfer_head(w->xfer, 200, NULL, 7), PHI_BAD_ARG);
-        CHECK_EQ_INT(phi_xfer_push(w->xfer, NULL, 7), PHI_BAD_ARG);
-        CHECK_EQ_INT(phi_xfer_stage_reached(w->xfer, (phi_xfer_stage)77), PHI_BAD_ARG);
-        CHECK_EQ_INT(phi_xfer_stage_reached(w->xfer, (phi_xfer_stage)0), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_transfer_head(w->transfer, 200, NULL, 7), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_transfer_push(w->transfer, NULL, 7), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_transfer_stage_reached(w->transfer, (phi_transfer_stage)77), PHI_BAD_ARG);
+        CHECK_EQ_INT(phi_transfer_stage_reached(w->transfer, (phi_transfer_stage)0), PHI_BAD_ARG);
     }
-    if (!w->no_head) w->said_head = phi_xfer_head(w->xfer, 200, HEAD, strlen(HEAD));
-    if (w->two_heads) w->said_late = phi_xfer_head(w->xfer, 500, "", 0);
-    w->said_push = phi_xfer_push(w->xfer, body, strlen(body));
-    if (!w->no_end) w->said_end = phi_xfer_end(w->xfer, PHI_OK, NULL);
-    if (w->two_ends) w->said_late = phi_xfer_end(w->xfer, PHI_NETWORK, "again");
-    if (w->push_after_end) w->said_late = phi_xfer_push(w->xfer, "x", 1);
+    if (!w->no_head) w->said_head = phi_transfer_head(w->transfer, 200, HEAD, strlen(HEAD));
+    if (w->two_heads) w->said_late = phi_transfer_head(w->transfer, 500, "", 0);
+    w->said_push = phi_transfer_push(w->transfer, body, strlen(body));
+    if (!w->no_end) w->said_end = phi_transfer_end(w->transfer, PHI_OK, NULL);
+    if (w->two_ends) w->said_late = phi_transfer_end(w->transfer, PHI_NETWORK, "again");
+    if (w->push_after_end) w->said_late = phi_transfer_push(w->transfer, "x", 1);
 }
 
-static phi_status wire_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status wire_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     wire *w = (wire *)user_data;
     (void)request;
     w->opens++;
-    w->xfer = xfer;
+    w->transfer = transfer;
     if (w->when == IN_OPEN) wire_answer(w);
     return w->open_fails ? PHI_NETWORK : PHI_OK;
 }
 
-static void wire_resume(void *user_data, phi_xfer xfer) {
+static void wire_resume(void *user_data, phi_transfer transfer) {
     wire *w = (wire *)user_data;
-    (void)xfer;
+    (void)transfer;
     w->resumes++;
     if (w->when == IN_RESUME) wire_answer(w);
 }
 
-static void wire_cancel(void *user_data, phi_xfer xfer) {
+static void wire_cancel(void *user_data, phi_transfer transfer) {
     wire *w = (wire *)user_data;
-    (void)xfer;
+    (void)transfer;
     w->cancels++;
     if (w->when == IN_CANCEL) wire_answer(w);
 }
@@ -134,7 +134,7 @@ TEST(an_open_that_pushes_and_then_fails_is_a_failure) {
     CHECK_EQ_INT(phi_prompt(agent, "busy"), PHI_BUSY); /* its words are not the network's */
     CHECK_EQ_INT(wire_run(&w, 10, true), 0);
     CHECK(strstr(w.story, "Error the network failed\n") != NULL);
-    CHECK_EQ_INT(phi_xfer_push(w.xfer, "x", 1), PHI_STALE);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, "x", 1), PHI_STALE);
     CHECK_EQ_INT(w.cancels, 0);
     phi_runtime_free(w.rt);
 }
@@ -183,11 +183,11 @@ TEST(a_transport_with_bad_arguments_is_told_so) {
     agent = wire_agent(&w, &t, NULL);
     CHECK_EQ_INT(wire_run(&w, 10, true), 0);
     CHECK_STR(phi_message_at(agent, 1)->content[0].text, "fine");
-    memset(&w.xfer, 0, sizeof w.xfer);
-    CHECK_EQ_INT(phi_xfer_push(w.xfer, "x", 1), PHI_STALE);
-    CHECK_EQ_INT(phi_xfer_head(w.xfer, 200, "", 0), PHI_STALE);
-    CHECK_EQ_INT(phi_xfer_end(w.xfer, PHI_OK, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_xfer_stage_reached(w.xfer, PHI_XFER_STARTED), PHI_STALE);
+    memset(&w.transfer, 0, sizeof w.transfer);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, "x", 1), PHI_STALE);
+    CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, "", 0), PHI_STALE);
+    CHECK_EQ_INT(phi_transfer_end(w.transfer, PHI_OK, NULL), PHI_STALE);
+    CHECK_EQ_INT(phi_transfer_stage_reached(w.transfer, PHI_TRANSFER_STARTED), PHI_STALE);
     phi_runtime_free(w.rt);
 }
 
@@ -255,8 +255,8 @@ TEST(the_deadline_of_silence_stands_still_while_the_host_does_not_drain) {
     w.when = NEVER;
     agent = wire_agent(&w, &t, &desc);
     CHECK_EQ_INT(wire_run(&w, 2, false), 1);
-    CHECK_EQ_INT(phi_xfer_head(w.xfer, 200, HEAD, strlen(HEAD)), PHI_OK);
-    CHECK_EQ_INT(phi_xfer_push(w.xfer, body, cut), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, HEAD, strlen(HEAD)), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, body, cut), PHI_OK);
     CHECK_EQ_INT(wire_run(&w, 5, false), 1);
     {
         int minute;
@@ -267,8 +267,8 @@ TEST(the_deadline_of_silence_stands_still_while_the_host_does_not_drain) {
     }
     CHECK_EQ_INT(w.cancels, 0);
     CHECK_EQ_INT(wire_run(&w, 50, true), 1);
-    CHECK_EQ_INT(phi_xfer_push(w.xfer, body + cut, strlen(body) - cut), PHI_OK);
-    CHECK_EQ_INT(phi_xfer_end(w.xfer, PHI_OK, NULL), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, body + cut, strlen(body) - cut), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_end(w.transfer, PHI_OK, NULL), PHI_OK);
     CHECK_EQ_INT(wire_run(&w, 50, true), 0);
     CHECK(strstr(w.story, "Error") == NULL);
     CHECK_EQ_INT(phi_message_at(agent, 1)->content[0].text.len, 200);
@@ -286,8 +286,8 @@ TEST(silence_after_the_host_has_drained_is_still_cut_off) {
     w.when = NEVER;
     (void)wire_agent(&w, &t, &desc);
     CHECK_EQ_INT(wire_run(&w, 2, false), 1);
-    CHECK_EQ_INT(phi_xfer_head(w.xfer, 200, HEAD, strlen(HEAD)), PHI_OK);
-    CHECK_EQ_INT(phi_xfer_push(w.xfer, body, strlen(body) - 200), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, HEAD, strlen(HEAD)), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, body, strlen(body) - 200), PHI_OK);
     w.now_us += UINT64_C(600000000);
     CHECK_EQ_INT(wire_run(&w, 5, false), 1);
     CHECK_EQ_INT(wire_run(&w, 50, true), 1);
@@ -338,8 +338,8 @@ TEST(a_large_event_is_not_kept_when_it_was_popped) {
     agent = wire_agent(&w, &t, NULL);
     CHECK_EQ_INT(wire_run(&w, 2, true), 1);
     before = phi_memory_used(w.rt, NULL);
-    CHECK_EQ_INT(phi_xfer_head(w.xfer, 200, HEAD, strlen(HEAD)), PHI_OK);
-    CHECK_EQ_INT(phi_xfer_push(w.xfer, body, strlen(body)), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_head(w.transfer, 200, HEAD, strlen(HEAD)), PHI_OK);
+    CHECK_EQ_INT(phi_transfer_push(w.transfer, body, strlen(body)), PHI_OK);
     CHECK_EQ_INT(wire_run(&w, 100, true), 1);
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(wire_run(&w, 5, true), 0);

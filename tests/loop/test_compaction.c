@@ -25,7 +25,7 @@ static phi_agent_desc desc_of(rig *r) {
     desc.tool_count = 1;
     desc.limits.max_turns = PHI_UNLIMITED;
     desc.limits.max_tokens = UINT64_MAX;
-    desc.doom_warn_after = desc.doom_stop_after = PHI_UNLIMITED;
+    desc.repeat_warn_after = desc.repeat_stop_after = PHI_UNLIMITED;
     desc.compaction.max_context_tokens = 1000;
     desc.compaction.system_prompt_tokens = 10;
     desc.compaction.keep_first_turns = 1;

@@ -3,7 +3,7 @@
    which test proves which line. */
 #include "support/heard.h"
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 
 /* ---- C 11 ---- */
 
@@ -390,7 +390,7 @@ static phi_agent three_calls(rig *r, phi_tool_mode mode, uint32_t hooks, size_t 
     phi_agent agent;
     desc.tool_mode = mode;
     desc.tool_batch = 2;
-    desc.doom_warn_after = PHI_UNLIMITED;
+    desc.repeat_warn_after = PHI_UNLIMITED;
     if (hooks != 0) rig_hooks(r, &desc, hooks);
     agent = agent_with(r, &desc, &tool);
     rig_calls(r, three, 3);
@@ -486,7 +486,7 @@ TEST(steering_is_polled_where_the_mode_says) {
         phi_agent agent;
         desc.tool_mode = modes[i];
         desc.tool_batch = 2;
-        desc.doom_warn_after = PHI_UNLIMITED;
+        desc.repeat_warn_after = PHI_UNLIMITED;
         rig_hooks(r, &desc, PHI_HOOK_STEERING);
         agent = agent_with(r, &desc, &tool);
         rig_calls(r, calls, 3);

@@ -3,7 +3,7 @@
    which test proves which line. */
 #include "support/heard.h"
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 
 /* ---- C 1 ---- */
 

@@ -92,8 +92,8 @@ static phi_agent_desc act_desc(const phi_tool *tool) {
     memset(&s, 0, sizeof s);
     desc.tools = tool;
     desc.tool_count = 1;
-    desc.doom_stop_after = PHI_UNLIMITED;
-    desc.doom_warn_after = PHI_UNLIMITED;
+    desc.repeat_stop_after = PHI_UNLIMITED;
+    desc.repeat_warn_after = PHI_UNLIMITED;
     return desc;
 }
 
@@ -585,7 +585,7 @@ TEST(a_call_that_repeats_itself_too_often_is_dropped) {
     rig *r = rig_new();
     phi_tool tool = act_tool();
     phi_agent_desc desc = act_desc(&tool);
-    desc.doom_stop_after = 2;
+    desc.repeat_stop_after = 2;
     act_agent(r, &desc);
     rig_call(r, "c1", "act", "{\"a\":1}");
     rig_call(r, "c2", "act", "{\"a\":1}");
@@ -726,7 +726,7 @@ TEST(tools_cannot_be_replaced_nor_prompts_made_from_on_field) {
     rig *r = rig_new();
     phi_tool tool = act_tool();
     phi_agent_desc desc = act_desc(&tool);
-    desc.doom_stop_after = PHI_UNLIMITED;
+    desc.repeat_stop_after = PHI_UNLIMITED;
     act_agent(r, &desc);
     s.on_field = SET_TOOLS;
     whole_call();

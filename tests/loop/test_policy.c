@@ -225,7 +225,7 @@ TEST(a_long_run_is_compacted_when_its_turn_is_too_large) {
     desc.policy = &policy;
     desc.tools = &tool;
     desc.tool_count = 1;
-    desc.doom_stop_after = desc.doom_warn_after = PHI_UNLIMITED;
+    desc.repeat_stop_after = desc.repeat_warn_after = PHI_UNLIMITED;
     agent = rig_agent(r, &desc);
     for (i = 0; i < 8; i++) {
         char id[8];

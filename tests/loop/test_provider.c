@@ -2,7 +2,7 @@
 #include "loop/provider.h"
 
 #include "agent/agent.h"
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "persist/store.h"
 #include "support/rig.h"
 

@@ -4,7 +4,7 @@
    freed and opened again from its store, at any moment. Whatever happens, every call has one result, what is sent is
    what a provider takes (the rig looks at each request), each run ends once, and what is shown is what the log says. */
 #include "agent/agent_in.h"
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
 #include "record/replay.h"

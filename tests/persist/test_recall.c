@@ -54,7 +54,7 @@ static void setup(void) {
     r.op_id = "first";
     CHECK_EQ_INT(phi_thread_rewrite(&thread, &r, NULL, NULL, 0), PHI_OK);
     CHECK_EQ_INT(phi_thread_sync(&thread, NULL, 0), PHI_OK);
-    if (CHECK(phi__thread_shed_begin(&thread))) phi__thread_shed_end(&thread);
+    if (CHECK(phi__thread_evict_begin(&thread))) phi__thread_evict_end(&thread);
     CHECK(!phi__thread_whole(&thread));
 }
 

@@ -1,7 +1,7 @@
 /* test_session_context.c - compaction blocks of the original: applied, made, and put into an agent. */
 #include "blocks_support.h"
 #include "log_support.h"
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "support/rig.h"
 
 /* ---- applied ---- */

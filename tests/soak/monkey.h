@@ -6,7 +6,7 @@
 #ifndef PHI_TESTS_SOAK_MONKEY_H
 #define PHI_TESTS_SOAK_MONKEY_H
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/dry_run.h"
 #include "agent/response.h"
 #include "agent/snapshot.h"
@@ -470,8 +470,8 @@ static void make_limits(monkey *m, phi_agent_desc *desc) {
     if (once_in(m, 4)) desc->budget.max_tokens = 200 + pick(m, 1000);
     if (once_in(m, 6)) desc->budget.max_requests = 1 + pick(m, 6);
     desc->decision_timeout_ms = 1 + pick(m, 80);
-    desc->doom_warn_after = 1 + pick(m, 4);
-    desc->doom_stop_after = 2 + pick(m, 6);
+    desc->repeat_warn_after = 1 + pick(m, 4);
+    desc->repeat_stop_after = 2 + pick(m, 6);
     desc->deadlines.first_event_ms = desc->deadlines.idle_ms = 20 + pick(m, 60);
     desc->retry.disable = once_in(m, 2);
     desc->retry.initial_delay_ms = 1 + pick(m, 20);

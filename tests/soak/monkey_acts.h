@@ -216,7 +216,7 @@ static void do_change(monkey *m) {
         if (once_in(m, 4) && phi_agent_set_format(a, &format) == PHI_OK) spoilt(m, a);
         break;
     case 4: (void)phi_agent_set_policy(a, once_in(m, 2) ? NULL : &m->policy); break;
-    case 5: (void)phi_agent_set_doom_limits(a, pick(m, 4), pick(m, 5)); break;
+    case 5: (void)phi_agent_set_repeat_limits(a, pick(m, 4), pick(m, 5)); break;
     case 6: (void)phi_agent_reset(a); break;
     case 7: (void)phi_new_session(a, once_in(m, 2)); break;
     case 8: (void)phi_check_and_rotate(a, pick(m, 100), once_in(m, 2) ? NULL : &rotated); break;

@@ -21,7 +21,7 @@ typedef struct answer {
 } answer;
 
 typedef struct going {
-    phi_xfer xfer;
+    phi_transfer transfer;
     const answer *says;
     size_t at;
     bool live, headed, full;
@@ -409,7 +409,7 @@ static void rig_note_key(const phi_request *request, char out[24]) {
             (void)snprintf(out, 24, "%.*s", (int)value.len, value.at);
 }
 
-static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *request) {
+static phi_status rig_open(void *user_data, phi_transfer transfer, const phi_request *request) {
     rig *r = (rig *)user_data;
     size_t len = (size_t)phi_request_length(request), i;
     char *body = (char *)malloc(len + 1);
@@ -428,24 +428,25 @@ static phi_status rig_open(void *user_data, phi_xfer xfer, const phi_request *re
     if (i == 64) return PHI_FULL;
     memset(&r->goings[i], 0, sizeof r->goings[i]);
     r->goings[i].live = true;
-    r->goings[i].xfer = xfer;
+    r->goings[i].transfer = transfer;
     r->goings[i].says = says;
     return PHI_OK;
 }
 
-static void rig_resume(void *user_data, phi_xfer xfer) {
+static void rig_resume(void *user_data, phi_transfer transfer) {
     rig *r = (rig *)user_data;
     size_t i;
     for (i = 0; i < 64; i++)
-        if (r->goings[i].live && r->goings[i].xfer.index == xfer.index) r->goings[i].full = false;
+        if (r->goings[i].live && r->goings[i].transfer.index == transfer.index)
+            r->goings[i].full = false;
 }
 
-static void rig_cancel(void *user_data, phi_xfer xfer) {
+static void rig_cancel(void *user_data, phi_transfer transfer) {
     rig *r = (rig *)user_data;
     size_t i;
     for (i = 0; i < 64; i++)
-        if (r->goings[i].live && r->goings[i].xfer.index == xfer.index &&
-            r->goings[i].xfer.gen == xfer.gen)
+        if (r->goings[i].live && r->goings[i].transfer.index == transfer.index &&
+            r->goings[i].transfer.gen == transfer.gen)
             r->goings[i].live = false;
 }
 
@@ -455,10 +456,10 @@ static void rig_push(rig *r, going *g) {
     phi_status status = PHI_OK;
     if (!g->headed) {
         g->headed = true;
-        (void)phi_xfer_head(g->xfer, says->status, says->headers, strlen(says->headers));
+        (void)phi_transfer_head(g->transfer, says->status, says->headers, strlen(says->headers));
     }
     if (r->chunk != 0 && n > r->chunk) n = r->chunk;
-    if (n > 0) status = phi_xfer_push(g->xfer, says->body + g->at, n);
+    if (n > 0) status = phi_transfer_push(g->transfer, says->body + g->at, n);
     if (status == PHI_FULL) {
         g->full = true;
         return;
@@ -470,7 +471,7 @@ static void rig_push(rig *r, going *g) {
     g->at += n;
     if (g->at == says->len && !says->hangs) {
         g->live = false;
-        (void)phi_xfer_end(g->xfer, says->end, says->words);
+        (void)phi_transfer_end(g->transfer, says->end, says->words);
     }
 }
 

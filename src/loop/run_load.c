@@ -1,9 +1,9 @@
-/* thaw.c - a run that was written as JSON, made again over its thread.
+/* run_load.c - a run that was written as JSON, made again over its thread.
 
    Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
    taken up by the tools of their names when the run is stepped first, so that no function of the
    host's is called in here. */
-#include "loop/freeze_in.h"
+#include "loop/run_save_in.h"
 
 #include "model/message_in.h"
 #include "text/records_in.h"
@@ -13,7 +13,7 @@
 
 /* ---- messages and queues ---- */
 
-PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
+PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node, phi__inputs *to) {
     phi_json_iter it = phi_json_each(node);
     const phi_json *child;
     phi__entry_reader reader;
@@ -35,15 +35,15 @@ PHI__FN phi_status phi__thaw_inputs(phi__agent *agent, const phi_json *node, phi
 
 /* ---- parts of the run ---- */
 
-static size_t phi__thaw_state(const phi_json *node) {
+static size_t phi__run_load_state(const phi_json *node) {
     phi_str name = phi__records_get_str(node, "state");
     size_t i;
-    for (i = 1; phi__freeze_state_name(i) != NULL; i++)
-        if (phi__str_is(name, phi__freeze_state_name(i))) return i;
+    for (i = 1; phi__run_save_state_name(i) != NULL; i++)
+        if (phi__str_is(name, phi__run_save_state_name(i))) return i;
     return 0;
 }
 
-static phi__state phi__thaw_state_of(size_t i) {
+static phi__state phi__run_load_state_of(size_t i) {
     static const phi__state states[] = {
         PHI__RUN_OVER,       PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN,        PHI__RUN_FILTER,
         PHI__RUN_POLL,       PHI__RUN_TOP,         PHI__RUN_BEFORE_TURN, PHI__RUN_TURN,
@@ -53,7 +53,7 @@ static phi__state phi__thaw_state_of(size_t i) {
 }
 
 /* The entry that began the run. */
-static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_id) {
+static const phi__entry *phi__run_load_start(const phi_thread *thread, phi_str loop_id) {
     size_t i = thread->log.held;
     while (i > 0) {
         const phi__entry *entry = thread->log.entries[--i];
@@ -65,24 +65,24 @@ static const phi__entry *phi__thaw_start(const phi_thread *thread, phi_str loop_
     return NULL;
 }
 
-static void phi__thaw_limits(phi__run *run, const phi_json *node) {
+static void phi__run_load_limits(phi__run *run, const phi_json *node) {
     uint64_t now = phi__io_now_us(run->agent->rt->io),
              elapsed = phi__records_get_u64(node, "elapsed_us");
-    (void)phi__freeze_get(node, PHI__FREEZE_LIMITS, &run->limits, NULL);
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_LIMITS, &run->limits, NULL);
     run->started_us = elapsed < now ? now - elapsed : 0;
 }
 
-static phi_status phi__thaw_policy(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
     phi_policy policy;
     if (!phi_json_is_object(node)) return PHI_OK;
     memset(&policy, 0, sizeof policy);
-    (void)phi__freeze_get(node, PHI__FREEZE_POLICY, &policy, NULL);
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
     return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
-static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
+static phi_status phi__run_load_offered(phi__run *run, const phi_json *root) {
     phi__agent *agent = run->agent;
     const phi_json *node = phi_json_get(root, "tools"), *name;
     phi_json_iter it = phi_json_each(node);
@@ -105,8 +105,8 @@ static phi_status phi__thaw_offered(phi__run *run, const phi_json *root) {
 }
 
 /* A message of the run, of that role, in the thread's segment. */
-static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role role,
-                                 phi_message **out) {
+static phi_status phi__run_load_keep(phi__run *run, const phi_json *node, phi_role role,
+                                     phi_message **out) {
     phi_thread *thread = run->agent->thread;
     phi__entry_reader reader;
     phi_message message;
@@ -123,7 +123,7 @@ static phi_status phi__thaw_keep(phi__run *run, const phi_json *node, phi_role r
     return status;
 }
 
-static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
+static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
     phi_thread *thread = run->agent->thread;
     size_t n = phi_json_count(list), i = 0;
     phi_json_iter it = phi_json_each(list);
@@ -134,7 +134,7 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     if (entries == NULL || !phi__thread_reserve(thread, n, n)) return PHI_NO_MEMORY;
     while ((child = phi_json_next(&it)) != NULL) {
         phi_message *message;
-        phi_status status = phi__thaw_keep(run, child, PHI_ROLE_USER, &message);
+        phi_status status = phi__run_load_keep(run, child, PHI_ROLE_USER, &message);
         if (status != PHI_OK) return status;
         entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
         entries[i].at_ms = message->timestamp_ms;
@@ -145,20 +145,21 @@ static phi_status phi__thaw_prompts(phi__run *run, const phi_json *list) {
     return PHI_OK;
 }
 
-static phi_status phi__thaw_doom(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_doom(phi__run *run, const phi_json *node) {
     phi_json_iter it = phi_json_each(phi_json_get(node, "doom"));
     const phi_json *child;
     size_t i = 0;
     if (phi_json_get(node, "doom") == NULL) return PHI_OK;
-    run->tools.doom = (phi__doom *)phi__alloc(&run->agent->memory, sizeof *run->tools.doom);
-    if (run->tools.doom == NULL) return PHI_NO_MEMORY;
-    run->tools.doom->count = phi__records_get_u32(node, "doom_count");
-    while (i < PHI__DOOM_WINDOW && (child = phi_json_next(&it)) != NULL)
-        run->tools.doom->seen[i++] = phi_json_uint(child, 0);
+    run->tools.repeat_guard =
+        (phi__repeat_guard *)phi__alloc(&run->agent->memory, sizeof *run->tools.repeat_guard);
+    if (run->tools.repeat_guard == NULL) return PHI_NO_MEMORY;
+    run->tools.repeat_guard->count = phi__records_get_u32(node, "doom_count");
+    while (i < PHI__REPEAT_GUARD_WINDOW && (child = phi_json_next(&it)) != NULL)
+        run->tools.repeat_guard->seen[i++] = phi_json_uint(child, 0);
     return PHI_OK;
 }
 
-static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_failure(phi__run *run, const phi_json *node) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_failure *failure;
     uint32_t kind = phi__records_get_u32(node, "kind");
@@ -167,12 +168,12 @@ static phi_status phi__thaw_failure(phi__run *run, const phi_json *node) {
     failure = (phi_failure *)phi__arena_zero(arena, sizeof *failure);
     if (failure == NULL) return PHI_NO_MEMORY;
     run->failure = failure;
-    if (!phi__freeze_get(node, PHI__FREEZE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
+    if (!phi__run_save_get(node, PHI__RUN_SAVE_FAILURE, failure, arena)) return PHI_NO_MEMORY;
     if (failure->http_status < 0 || failure->http_status > 999) failure->http_status = 999;
     return PHI_OK;
 }
 
-static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_reply(phi__run *run, const phi_json *node) {
     const phi_json *reply = phi_json_get(node, "reply");
     const phi__entry *entry;
     if (reply == NULL) return PHI_OK;
@@ -186,14 +187,14 @@ static phi_status phi__thaw_reply(phi__run *run, const phi_json *node) {
 
 /* ---- tool calls ---- */
 
-static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
+static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) {
     phi_arena *arena = phi__thread_room(call->run->agent->thread);
     phi_status status = PHI_OK;
     if (!phi_str_equal(call->block->id, phi__records_get_str(node, "id"))) return PHI_PARSE;
-    if (!phi__freeze_get(node, PHI__FREEZE_CALL, call, arena)) return PHI_NO_MEMORY;
+    if (!phi__run_save_get(node, PHI__RUN_SAVE_CALL, call, arena)) return PHI_NO_MEMORY;
     if (phi_json_get(node, "result") != NULL)
-        status = phi__thaw_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
-                                &call->result);
+        status = phi__run_load_keep(call->run, phi_json_get(node, "result"), PHI_ROLE_TOOL_RESULT,
+                                    &call->result);
     if (status != PHI_OK || call->result != NULL || !call->begun) return status;
     if (!phi__call_open(call)) return PHI_NO_MEMORY;
     call->run->tools.running++;
@@ -202,33 +203,33 @@ static phi_status phi__thaw_call(phi__toolcall *call, const phi_json *node) {
 }
 
 /* What a call has come to between two steps. */
-static bool phi__thaw_call_fits(const phi__toolcall *call) {
+static bool phi__run_load_call_fits(const phi__toolcall *call) {
     if (!call->begun)
-        return !call->asked && !call->quiet && !call->told && !call->started && !call->ended &&
+        return !call->asked && !call->quiet && !call->emitted && !call->started && !call->ended &&
                !call->after && !call->skipped && !call->again && call->result == NULL;
-    if (call->result != NULL) return call->told || !call->started;
+    if (call->result != NULL) return call->emitted || !call->started;
     return !call->quiet && !call->ended && !call->after && !call->skipped &&
-           call->told == call->started && (call->started || !call->again);
+           call->emitted == call->started && (call->started || !call->again);
 }
 
 /* The results that the log has behind the answer are those of its first calls, in their order, and
    no more than the run says. */
-static bool phi__thaw_results_fit(const phi__run *run, uint64_t reply) {
+static bool phi__run_load_results_fit(const phi__run *run, uint64_t reply) {
     const phi_thread *thread = run->agent->thread;
     const phi__entry *entry;
-    size_t told = 0;
+    size_t emitted = 0;
     while ((entry = phi__thread_at(thread, ++reply)) != NULL) {
         if (entry->kind != PHI_ENTRY_MESSAGE || entry->message->role != PHI_ROLE_TOOL_RESULT)
             continue;
-        if (told == run->tools.told ||
-            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[told].block->id))
+        if (emitted == run->tools.emitted ||
+            !phi_str_equal(entry->message->tool_call_id, run->tools.calls[emitted].block->id))
             return false;
-        told++;
+        emitted++;
     }
-    return told == run->tools.told;
+    return emitted == run->tools.emitted;
 }
 
-static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
     const phi_json *list = phi_json_get(node, "calls");
     phi_json_iter it = phi_json_each(list);
     size_t i, count = phi__records_get_size(node, "call_count");
@@ -240,17 +241,17 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
     if (run->reply == NULL) return PHI_PARSE;
     if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
-    (void)phi__freeze_get(node, PHI__FREEZE_CALLS, run, NULL);
-    if (run->tools.next > run->tools.count || run->tools.told > run->tools.next ||
-        !phi__thaw_results_fit(run, phi__records_get_u64(node, "reply")))
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
+    if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
+        !phi__run_load_results_fit(run, phi__records_get_u64(node, "reply")))
         return PHI_PARSE;
     for (i = 0; i < run->tools.count && status == PHI_OK; i++) {
         const phi_json *each = phi_json_next(&it);
         phi__toolcall *call = &run->tools.calls[i];
-        if (i < run->tools.told) continue;
-        status = phi__thaw_call(call, each);
+        if (i < run->tools.emitted) continue;
+        status = phi__run_load_call(call, each);
         if (status == PHI_OK &&
-            (call->begun != (i < run->tools.next) || !phi__thaw_call_fits(call)))
+            (call->begun != (i < run->tools.next) || !phi__run_load_call_fits(call)))
             status = PHI_PARSE;
     }
     return status;
@@ -258,7 +259,7 @@ static phi_status phi__thaw_calls(phi__run *run, const phi_json *node) {
 
 /* ---- the run ---- */
 
-static phi_status phi__thaw_features(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_features(phi__run *run, const phi_json *node) {
     phi__moment moment;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_RUN_LOAD;
@@ -269,37 +270,37 @@ static phi_status phi__thaw_features(phi__run *run, const phi_json *node) {
     return moment.status;
 }
 
-static phi_status phi__thaw_members(phi__run *run, const phi_json *node) {
+static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     phi__agent *agent = run->agent;
     phi_status status;
-    (void)phi__freeze_get(node, PHI__FREEZE_RUN, run, NULL);
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_RUN, run, NULL);
     run->status = (phi_status)phi_json_int(phi_json_get(node, "status"), 0);
     run->spent.usage = phi__message_get_usage(phi_json_get(node, "usage"));
     run->spent.turn = phi__message_get_usage(phi_json_path(node, "turn.usage"));
     run->spent.cost = phi__records_get_double(node, "cost");
     if (run->said.first_message > agent->thread->messages.count ||
-        run->said.told_messages > agent->thread->messages.count ||
+        run->said.emitted_messages > agent->thread->messages.count ||
         (unsigned)run->turn.trigger < (unsigned)PHI_TRIGGER_USER ||
         (unsigned)run->turn.trigger > (unsigned)PHI_TRIGGER_BRANCH || run->status > PHI_OK)
         return PHI_PARSE;
-    (void)phi__freeze_get(node, PHI__FREEZE_FLAGS, run, NULL);
-    phi__thaw_limits(run, node);
-    status = phi__thaw_policy(run, phi_json_get(node, "policy"));
-    if (status == PHI_OK) status = phi__thaw_offered(run, node);
+    (void)phi__run_save_get(node, PHI__RUN_SAVE_FLAGS, run, NULL);
+    phi__run_load_limits(run, node);
+    status = phi__run_load_policy(run, phi_json_get(node, "policy"));
+    if (status == PHI_OK) status = phi__run_load_offered(run, node);
     if (status == PHI_OK)
-        status = phi__thaw_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
-    if (status == PHI_OK) status = phi__thaw_prompts(run, phi_json_get(node, "prompts"));
-    if (status == PHI_OK) status = phi__thaw_doom(run, node);
-    if (status == PHI_OK) status = phi__thaw_features(run, node);
-    if (status == PHI_OK) status = phi__thaw_failure(run, phi_json_get(node, "failure"));
-    if (status == PHI_OK) status = phi__thaw_reply(run, node);
-    return status == PHI_OK ? phi__thaw_calls(run, node) : status;
+        status = phi__run_load_inputs(agent, phi_json_get(node, "pending"), &run->poll.pending);
+    if (status == PHI_OK) status = phi__run_load_prompts(run, phi_json_get(node, "prompts"));
+    if (status == PHI_OK) status = phi__run_load_doom(run, node);
+    if (status == PHI_OK) status = phi__run_load_features(run, node);
+    if (status == PHI_OK) status = phi__run_load_failure(run, phi_json_get(node, "failure"));
+    if (status == PHI_OK) status = phi__run_load_reply(run, node);
+    return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 
 /* What a state stands on is there. */
-static bool phi__thaw_fits(const phi__run *run) {
+static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
-        run->tools.told < run->tools.count)
+        run->tools.emitted < run->tools.count)
         return false; /* nobody would finish them */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
@@ -312,17 +313,18 @@ static bool phi__thaw_fits(const phi__run *run) {
     }
 }
 
-PHI__FN phi_status phi__run_thaw(phi__agent *agent, const phi_json *node, bool interrupt) {
-    const phi__entry *start = phi__thaw_start(agent->thread, phi__records_get_str(node, "loop_id"));
-    size_t state = phi__thaw_state(node);
+PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool interrupt) {
+    const phi__entry *start =
+        phi__run_load_start(agent->thread, phi__records_get_str(node, "loop_id"));
+    size_t state = phi__run_load_state(node);
     phi_status status = PHI_PARSE;
     phi__run *run;
     if (start == NULL || start->of.loop == NULL || state == 0) return PHI_PARSE;
     run = phi__run_make_for(agent, start);
     if (run == NULL) return PHI_NO_MEMORY;
-    run->state = phi__thaw_state_of(state);
-    status = phi__thaw_members(run, node);
-    if (status == PHI_OK && !phi__thaw_fits(run)) status = PHI_PARSE;
+    run->state = phi__run_load_state_of(state);
+    status = phi__run_load_members(run, node);
+    if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
     if (status != PHI_OK) {
         phi__run_drop_tools(run);
         phi__run_unmake(run);

@@ -1,9 +1,9 @@
-/* bare_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
+/* one_shot_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
 
    For hosts that keep their histories themselves. What an agent is to be is said anew for each run;
    what was said and done stays in the thread. */
-#ifndef PHI_AGENT_BARE_RUN_H
-#define PHI_AGENT_BARE_RUN_H
+#ifndef PHI_AGENT_ONE_SHOT_RUN_H
+#define PHI_AGENT_ONE_SHOT_RUN_H
 
 #include "agent/agent.h"
 #include "log/thread.h"

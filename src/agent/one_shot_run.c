@@ -1,9 +1,9 @@
-/* bare_run.c - runs over a caller's own thread.
+/* one_shot_run.c - runs over a caller's own thread.
 
-   A bare run is an ordinary agent, made for one run, whose log is the caller's. When the run is
+   A one-shot run is an ordinary agent, made for one run, whose log is the caller's. When the run is
    over the log is free again; the agent stays until its last event has been popped, and is then
    freed. */
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 
 #include "agent/agent_in.h"
 #include "history/about_in.h"
@@ -18,16 +18,16 @@ struct phi__lent {
 
 /* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
    ones. */
-enum { PHI__BARE_LOOKS = 64 };
+enum { PHI__ONE_SHOT_LOOKS = 64 };
 
-PHI__FN void phi__bare_bury(phi_runtime *rt) {
-    phi__agent *agent = rt->bare_over.first, *next;
-    int looks = PHI__BARE_LOOKS;
+PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
+    phi__agent *agent = rt->one_shot_over.first, *next;
+    int looks = PHI__ONE_SHOT_LOOKS;
     for (; agent != NULL && looks > 0; agent = next) {
-        next = agent->bare.next;
-        if (!phi__events_any(agent)) phi__bare_drop(agent); /* what came after its end */
+        next = agent->one_shot.next;
+        if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
         if (!phi__events_any(agent))
-            phi__agent_doom(agent);
+            phi__agent_retire(agent);
         else
             looks--;
     }
@@ -35,7 +35,7 @@ PHI__FN void phi__bare_bury(phi_runtime *rt) {
 
 /* ---- threads ---- */
 
-static void phi__bare_free(phi_thread *thread) {
+static void phi__one_shot_free(phi_thread *thread) {
     phi_runtime *rt = thread->rt;
     struct phi__lent *lent = thread->lent;
     phi__thread_free(thread);
@@ -49,20 +49,20 @@ static void phi__bare_free(phi_thread *thread) {
 }
 
 PHI__FN void phi__threads_free(phi_runtime *rt) {
-    while (rt->threads != NULL) phi__bare_free(rt->threads);
+    while (rt->threads != NULL) phi__one_shot_free(rt->threads);
 }
 
-static phi_status phi__bare_idle(const phi_thread *thread, const char *what) {
+static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what) {
     return thread->user == NULL
                ? PHI_OK
                : phi__error(thread->rt, PHI_BUSY, "%s: a run goes over the thread", what);
 }
 
 /* Runs that are over and whose events point into the thread. */
-static void phi__bare_leave(phi_thread *thread) {
-    phi__agent *agent = thread->rt->bare_over.first, *next;
+static void phi__one_shot_leave(phi_thread *thread) {
+    phi__agent *agent = thread->rt->one_shot_over.first, *next;
     for (; agent != NULL; agent = next) {
-        next = agent->bare.next;
+        next = agent->one_shot.next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
@@ -71,7 +71,7 @@ static void phi__bare_leave(phi_thread *thread) {
 
 /* ---- a run ---- */
 
-static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_desc *desc) {
     size_t i;
     if (desc->prompts == NULL)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts is missing, prompt_count is %u",
@@ -89,7 +89,7 @@ static phi_status phi__bare_check_prompts(phi_runtime *rt, const phi_run_desc *d
 }
 
 /* Without prompts: whether there is something to go on from. */
-static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
             rt, PHI_BAD_ARG,
@@ -98,7 +98,7 @@ static phi_status phi__bare_check_going_on(phi_runtime *rt, const phi_run_desc *
 }
 
 /* Ids tell runs from each other, in the log and in files. */
-static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     phi_status status;
     bool had = false;
@@ -115,7 +115,7 @@ static phi_status phi__bare_check_ids(phi_runtime *rt, const phi_run_desc *desc)
                              id.at);
 }
 
-static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
+static phi_status phi__one_shot_check(phi_runtime *rt, const phi_run_desc *desc) {
     phi_status status;
     if (rt->closing) return phi__error(rt, PHI_MISUSE, "phi_run: the runtime is closing");
     if (desc == NULL) return phi__error(rt, PHI_BAD_ARG, "phi_run: desc is NULL");
@@ -127,14 +127,14 @@ static phi_status phi__bare_check(phi_runtime *rt, const phi_run_desc *desc) {
         return phi__error(rt, PHI_BAD_ARG, "phi_run: the thread is of another runtime");
     if ((unsigned)desc->continuation > (unsigned)PHI_CONTINUATION_COMPACTION)
         return phi__error(rt, PHI_BAD_ARG, "phi_run: continuation is none of its values");
-    if (phi__bare_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
-    status = phi__bare_check_ids(rt, desc);
+    if (phi__one_shot_idle(desc->thread, "phi_run") != PHI_OK) return PHI_BUSY;
+    status = phi__one_shot_check_ids(rt, desc);
     if (status != PHI_OK) return status;
-    return desc->prompt_count > 0 ? phi__bare_check_prompts(rt, desc)
-                                  : phi__bare_check_going_on(rt, desc);
+    return desc->prompt_count > 0 ? phi__one_shot_check_prompts(rt, desc)
+                                  : phi__one_shot_check_going_on(rt, desc);
 }
 
-static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
+static phi_status phi__one_shot_begin(phi__agent *agent, const phi_run_desc *desc) {
     phi__run_order order;
     phi_status status;
     memset(&order, 0, sizeof order);
@@ -146,7 +146,7 @@ static phi_status phi__bare_begin(phi__agent *agent, const phi_run_desc *desc) {
                                  : PHI_CONTINUATION_DEFAULT;
     order.loop_id = phi_str_of(desc->loop_id);
     order.parent_loop_id = phi_str_of(desc->parent_loop_id);
-    phi__bare_make(agent);
+    phi__one_shot_make(agent);
     status = phi__run_new(agent, &order);
     if (status == PHI_OK) return status;
     return phi__error(agent->rt, status, "phi_run: %s",
@@ -181,10 +181,10 @@ PHI_API phi_status phi_thread_free(phi_thread *thread) {
     phi_status status;
     if (thread == NULL) return PHI_OK;
     if (thread->of_agent) return PHI_MISUSE;
-    status = phi__bare_idle(thread, "phi_thread_free");
+    status = phi__one_shot_idle(thread, "phi_thread_free");
     if (status != PHI_OK) return status;
-    phi__bare_leave(thread);
-    phi__bare_free(thread);
+    phi__one_shot_leave(thread);
+    phi__one_shot_free(thread);
     return PHI_OK;
 }
 
@@ -192,7 +192,7 @@ PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *mess
     phi_status status;
     if (thread == NULL) return PHI_BAD_ARG;
     if (thread->of_agent) return PHI_MISUSE;
-    status = phi__bare_idle(thread, "phi_thread_append");
+    status = phi__one_shot_idle(thread, "phi_thread_append");
     if (status != PHI_OK) return status;
     return phi__history_append(thread->rt, thread, "phi_thread_append", message);
 }
@@ -218,7 +218,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
                                    any ? at : UINT64_MAX);
     phi__fold_free(thread->log.memory, &fold);
     if (status == PHI_OK) return made;
-    phi__bare_free(made);
+    phi__one_shot_free(made);
     (void)phi__error(thread->rt, status, "phi_thread_fork: %s",
                      status == PHI_NO_MEMORY ? "out of memory" : phi_status_text(status));
     return NULL;
@@ -242,10 +242,10 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     phi_agent none;
     phi__agent *agent;
     memset(&none, 0, sizeof none);
-    if (rt == NULL || phi__bare_check(rt, desc) != PHI_OK) return none;
+    if (rt == NULL || phi__one_shot_check(rt, desc) != PHI_OK) return none;
     agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
-    if (phi__bare_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
+    if (phi__one_shot_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
     phi__agent_drop(agent);
     return none;

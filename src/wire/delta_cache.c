@@ -1,10 +1,10 @@
-/* repeat.c - comparing what stands around a text. */
-#include "wire/repeat_in.h"
+/* delta_cache.c - comparing what stands around a text. */
+#include "wire/delta_cache_in.h"
 
 #include "text/json_in.h"
 
-PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str data,
-                               phi__json_text text, size_t block) {
+PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
+                                    phi__json_text text, size_t block) {
     size_t head, tail;
     r->head = 0;
     if (block == SIZE_MAX || text.at == NULL || text.at <= data.at ||
@@ -12,7 +12,7 @@ PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str d
         return;
     head = (size_t)(text.at - data.at);
     tail = data.len - head - text.len;
-    if (head + tail > PHI__REPEAT_MOST) return;
+    if (head + tail > PHI__DELTA_CACHE_MOST) return;
     memcpy(r->around, data.at, head);
     memcpy(r->around + head, text.at + text.len, tail);
     r->head = (uint16_t)head;
@@ -21,7 +21,7 @@ PHI__FN void phi__repeat_learn(phi__repeat *r, const phi__assembly *a, phi_str d
     r->count = a->count;
 }
 
-PHI__FN bool phi__repeat_add(const phi__repeat *r, phi__assembly *a, phi_str data) {
+PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, phi_str data) {
     const char *text = data.at + r->head, *end = data.at + data.len;
     bool escaped;
     if (r->head == 0 || data.len < (size_t)r->head + r->tail || r->count != a->count ||

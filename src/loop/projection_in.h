@@ -1,6 +1,6 @@
-/* shown_in.h - what of the thread a model call is sent, by the policy that holds. */
-#ifndef PHI_LOOP_SHOWN_IN_H
-#define PHI_LOOP_SHOWN_IN_H
+/* projection_in.h - what of the thread a model call is sent, by the policy that holds. */
+#ifndef PHI_LOOP_PROJECTION_IN_H
+#define PHI_LOOP_PROJECTION_IN_H
 
 #include "loop/types_in.h"
 #include "history/project_in.h"
@@ -22,7 +22,7 @@ PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
 /* What is sent now by the policy that holds; false: there is none. */
 PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
 /* What the policy shows; NULL: all of the thread. */
-PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count);
-PHI__FN void phi__shown_clear(phi__run *run); /* it is to be made anew */
+PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count);
+PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
 
 #endif

@@ -1,8 +1,9 @@
-/* wishes.c - what tools want done to what the model sees: pruned, or reverted to an earlier step.
+/* context_edits.c - what tools want done to what the model sees: pruned, or reverted to an earlier
+   step.
 
-   Wishes of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
+   Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
    the run's own. A revert comes first, so that a prune does not count what is gone. */
-#include "features/wishes_in.h"
+#include "features/context_edits_in.h"
 #include "loop/tool.h"
 
 #ifndef PHI_NO_CONTEXT_EDITS
@@ -15,51 +16,52 @@
 #include <stdio.h>
 
 /* Of a run. */
-typedef struct phi__wishes {
+typedef struct phi__context_edits {
     uint64_t prune_tokens; /* 0: none */
     phi__buf memo;
     bool reverts;
     phi_revert_category category;
     uint64_t step;
     phi__buf summary;
-} phi__wishes;
+} phi__context_edits;
 
-static phi__run *phi__wishes_run(phi_call call) {
+static phi__run *phi__context_edits_run(phi_call call) {
     phi__slot *slot =
         call.rt != NULL ? phi__slots_find(&call.rt->calls, call.index, call.gen) : NULL;
     return slot != NULL ? ((phi__toolcall *)slot->object)->run : NULL;
 }
 
 /* Its buffers take the agent's memory. */
-static void phi__wishes_begin(phi__run *run, phi__wishes *wishes) {
-    if (wishes->memo.memory != NULL) return;
-    phi__buf_init(&wishes->memo, &run->agent->memory);
-    phi__buf_init(&wishes->summary, &run->agent->memory);
+static void phi__context_edits_begin(phi__run *run, phi__context_edits *edits) {
+    if (edits->memo.memory != NULL) return;
+    phi__buf_init(&edits->memo, &run->agent->memory);
+    phi__buf_init(&edits->summary, &run->agent->memory);
 }
 
-static phi__wishes *phi__wishes_of(phi__run *run) {
-    phi__wishes *wishes = (phi__wishes *)phi__feature_run_state(run, phi__wishes_feature);
-    phi__wishes_begin(run, wishes);
-    return wishes;
+static phi__context_edits *phi__context_edits_of(phi__run *run) {
+    phi__context_edits *edits =
+        (phi__context_edits *)phi__feature_run_state(run, phi__context_edits_feature);
+    phi__context_edits_begin(run, edits);
+    return edits;
 }
 
-static void phi__wishes_free(phi__wishes *wishes) {
-    if (wishes->memo.memory == NULL) return;
-    phi__buf_free(&wishes->memo);
-    phi__buf_free(&wishes->summary);
-    wishes->prune_tokens = 0;
-    wishes->reverts = false;
+static void phi__context_edits_free(phi__context_edits *edits) {
+    if (edits->memo.memory == NULL) return;
+    phi__buf_free(&edits->memo);
+    phi__buf_free(&edits->summary);
+    edits->prune_tokens = 0;
+    edits->reverts = false;
 }
 
 /* The entry that began the turn. */
-static uint64_t phi__wishes_turn(const phi__run *run) {
+static uint64_t phi__context_edits_turn(const phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     return i > 0 ? thread->log.entries[i - 1]->seq : 0;
 }
 
-static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
+static bool phi__context_edits_rewrite(phi__run *run, const phi_rewrite *rewrite, bool *done) {
     phi_status status = phi__thread_rewrite(run->agent->thread, rewrite, run->loop_id,
                                             run->turn.index, NULL, NULL, 0);
     *done = status == PHI_OK;
@@ -68,7 +70,7 @@ static bool phi__wishes_rewrite(phi__run *run, const phi_rewrite *rewrite, bool 
 
 /* ---- prunes ---- */
 
-static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
+static bool phi__context_edits_emit_pruned(phi__run *run, const phi_pruned *pruned) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_pruned *kept = (phi_pruned *)phi_arena_alloc(arena, sizeof *kept);
     int64_t *times = (int64_t *)phi_arena_alloc(
@@ -85,7 +87,8 @@ static bool phi__wishes_tell_pruned(phi__run *run, const phi_pruned *pruned) {
            phi__emit(run->agent, &event, NULL, 0);
 }
 
-static bool phi__wishes_prune(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
+static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *edits,
+                                     phi_arena *scratch) {
     const phi_thread *thread = run->agent->thread;
     const phi_view_item *items;
     phi_rewrite rewrite;
@@ -94,22 +97,22 @@ static bool phi__wishes_prune(phi__run *run, const phi__wishes *wishes, phi_aren
     size_t count;
     bool done;
     memset(&prune, 0, sizeof prune);
-    prune.tokens = wishes->prune_tokens;
-    prune.memo = phi__buf_str(&wishes->memo);
+    prune.tokens = edits->prune_tokens;
+    prune.memo = phi__buf_str(&edits->memo);
     prune.from_seq = phi_thread_prunable_from(thread);
-    prune.end_seq = phi__wishes_turn(run);
+    prune.end_seq = phi__context_edits_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
         phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
                        &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;
-    if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
-    return !done || phi__wishes_tell_pruned(run, &pruned);
+    if (!phi__context_edits_rewrite(run, &rewrite, &done)) return false;
+    return !done || phi__context_edits_emit_pruned(run, &pruned);
 }
 
 /* ---- reverts ---- */
 
-static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverted) {
+static bool phi__context_edits_emit_reverted(phi__run *run, const phi_reverted *reverted) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     phi_reverted *kept = (phi_reverted *)phi_arena_alloc(arena, sizeof *kept);
     phi_str *names = (phi_str *)phi_arena_alloc(
@@ -130,63 +133,65 @@ static bool phi__wishes_tell_reverted(phi__run *run, const phi_reverted *reverte
            phi__emit(run->agent, &event, NULL, 0);
 }
 
-static phi_revert phi__wishes_revert_of(const phi__run *run, const phi__wishes *wishes) {
+static phi_revert phi__context_edits_revert_of(const phi__run *run,
+                                               const phi__context_edits *edits) {
     phi_revert revert;
     memset(&revert, 0, sizeof revert);
-    revert.category = wishes->category;
-    revert.step = wishes->step;
-    revert.summary = phi__buf_str(&wishes->summary);
-    revert.end_seq = phi__wishes_turn(run);
+    revert.category = edits->category;
+    revert.step = edits->step;
+    revert.summary = phi__buf_str(&edits->summary);
+    revert.end_seq = phi__context_edits_turn(run);
     return revert;
 }
 
-static bool phi__wishes_revert(phi__run *run, const phi__wishes *wishes, phi_arena *scratch) {
+static bool phi__context_edits_revert(phi__run *run, const phi__context_edits *edits,
+                                      phi_arena *scratch) {
     const phi_thread *thread = run->agent->thread;
-    phi_revert revert = phi__wishes_revert_of(run, wishes);
+    phi_revert revert = phi__context_edits_revert_of(run, edits);
     phi_reverted reverted;
     phi_rewrite rewrite;
     bool done;
     if (phi_revert_plan(thread, &revert, scratch, &rewrite, &reverted) != PHI_OK) return false;
     if (rewrite.span_count > 0) {
-        if (!phi__wishes_rewrite(run, &rewrite, &done)) return false;
+        if (!phi__context_edits_rewrite(run, &rewrite, &done)) return false;
         if (!done) { /* a history that the host made, with results far from their calls */
             reverted.applied = false;
             reverted.abandoned_count = 0;
             reverted.reason = PHI__LIT("results behind the step belong to calls in front of it");
         }
     }
-    return phi__wishes_tell_reverted(run, &reverted);
+    return phi__context_edits_emit_reverted(run, &reverted);
 }
 
 /* One that another has taken the place of. */
-static bool phi__wishes_replaced(phi__run *run, const phi__wishes *wishes) {
+static bool phi__context_edits_replaced(phi__run *run, const phi__context_edits *edits) {
     phi_reverted reverted;
     char target[PHI__STEP_BYTES];
     memset(&reverted, 0, sizeof reverted);
-    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)wishes->step);
-    reverted.category = phi_str_of(phi_revert_category_text(wishes->category));
+    (void)snprintf(target, sizeof target, "n%llu", (unsigned long long)edits->step);
+    reverted.category = phi_str_of(phi_revert_category_text(edits->category));
     reverted.target = phi_str_of(target);
-    reverted.summary = phi__buf_str(&wishes->summary);
+    reverted.summary = phi__buf_str(&edits->summary);
     reverted.reason = PHI__LIT("a later one of the same turn took its place");
-    return phi__wishes_tell_reverted(run, &reverted);
+    return phi__context_edits_emit_reverted(run, &reverted);
 }
 
 /* ---- at the end of a turn ---- */
 
-static bool phi__wishes_do(phi__run *run, phi__wishes *wishes) {
+static bool phi__context_edits_do(phi__run *run, phi__context_edits *edits) {
     phi_arena scratch;
     bool good = true;
-    if (wishes->prune_tokens == 0 && !wishes->reverts) return true;
+    if (edits->prune_tokens == 0 && !edits->reverts) return true;
     phi_arena_init(&scratch, &run->agent->memory, 0);
-    if (wishes->reverts) good = phi__wishes_revert(run, wishes, &scratch);
-    if (good && wishes->prune_tokens > 0) good = phi__wishes_prune(run, wishes, &scratch);
+    if (edits->reverts) good = phi__context_edits_revert(run, edits, &scratch);
+    if (good && edits->prune_tokens > 0) good = phi__context_edits_prune(run, edits, &scratch);
     phi_arena_free(&scratch);
-    phi__wishes_free(wishes);
+    phi__context_edits_free(edits);
     return good;
 }
 
 /* A result as it enters the log: where steps are named, with its name. NULL: no memory. */
-static const phi_message *phi__wishes_name(phi__run *run, const phi_message *result) {
+static const phi_message *phi__context_edits_name(phi__run *run, const phi_message *result) {
     phi_arena *arena = phi__thread_room(run->agent->thread);
     char label[PHI__STEP_BYTES];
     phi_message *named;
@@ -208,91 +213,94 @@ static const phi_message *phi__wishes_name(phi__run *run, const phi_message *res
 
 /* ---- snapshots ---- */
 
-static void phi__wishes_put(phi__buf *out, const char *key, const phi__buf *text) {
+static void phi__context_edits_put(phi__buf *out, const char *key, const phi__buf *text) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_str(out, phi__buf_str(text));
 }
 
-static void phi__wishes_save(phi__buf *out, const phi__wishes *wishes) {
-    if (wishes->prune_tokens > 0) {
+static void phi__context_edits_save(phi__buf *out, const phi__context_edits *edits) {
+    if (edits->prune_tokens > 0) {
         phi__json_put_key(out, PHI__LIT("prune"));
-        phi__json_put_u64(out, wishes->prune_tokens);
-        phi__wishes_put(out, "prune_memo", &wishes->memo);
+        phi__json_put_u64(out, edits->prune_tokens);
+        phi__context_edits_put(out, "prune_memo", &edits->memo);
     }
-    if (!wishes->reverts) return;
+    if (!edits->reverts) return;
     phi__json_put_key(out, PHI__LIT("revert"));
-    phi__json_put_u64(out, (uint64_t)wishes->category);
+    phi__json_put_u64(out, (uint64_t)edits->category);
     phi__json_put_key(out, PHI__LIT("revert_step"));
-    phi__json_put_u64(out, wishes->step);
-    phi__wishes_put(out, "revert_summary", &wishes->summary);
+    phi__json_put_u64(out, edits->step);
+    phi__context_edits_put(out, "revert_summary", &edits->summary);
 }
 
-static phi_status phi__wishes_load(phi__run *run, phi__wishes *wishes, const phi_json *node) {
+static phi_status phi__context_edits_load(phi__run *run, phi__context_edits *edits,
+                                          const phi_json *node) {
     uint64_t category = phi_json_uint(phi_json_get(node, "revert"), 0);
     if (category > (uint64_t)PHI_REVERT_STEP_SUMMARY) return PHI_PARSE;
-    phi__wishes_begin(run, wishes);
-    wishes->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
-    phi__buf_add_str(&wishes->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
-    wishes->reverts = category > 0;
-    wishes->category = (phi_revert_category)category;
-    wishes->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
-    phi__buf_add_str(&wishes->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
-    return wishes->memo.failed || wishes->summary.failed ? PHI_NO_MEMORY : PHI_OK;
+    phi__context_edits_begin(run, edits);
+    edits->prune_tokens = phi_json_uint(phi_json_get(node, "prune"), 0);
+    phi__buf_add_str(&edits->memo, phi_json_str(phi_json_get(node, "prune_memo"), ""));
+    edits->reverts = category > 0;
+    edits->category = (phi_revert_category)category;
+    edits->step = phi_json_uint(phi_json_get(node, "revert_step"), 0);
+    phi__buf_add_str(&edits->summary, phi_json_str(phi_json_get(node, "revert_summary"), ""));
+    return edits->memo.failed || edits->summary.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
 /* ---- the feature ---- */
 
-static phi__state phi__wishes_take(phi__moment *moment) {
+static phi__state phi__context_edits_take(phi__moment *moment) {
     phi__run *run = moment->run;
-    phi__wishes *wishes = (phi__wishes *)moment->run_state;
+    phi__context_edits *edits = (phi__context_edits *)moment->run_state;
     bool done = true;
     switch (moment->point) {
     case PHI__POINT_RESULT:
-        moment->message = phi__wishes_name(run, moment->message);
+        moment->message = phi__context_edits_name(run, moment->message);
         done = moment->message != NULL;
         break;
-    case PHI__POINT_TURN_ENDS: done = phi__wishes_do(run, wishes); break;
-    case PHI__POINT_RUN_FREED: phi__wishes_free(wishes); break;
-    case PHI__POINT_RUN_SAVE: phi__wishes_save(moment->out, wishes); break;
-    case PHI__POINT_RUN_LOAD: moment->status = phi__wishes_load(run, wishes, moment->json); break;
+    case PHI__POINT_TURN_ENDS: done = phi__context_edits_do(run, edits); break;
+    case PHI__POINT_RUN_FREED: phi__context_edits_free(edits); break;
+    case PHI__POINT_RUN_SAVE: phi__context_edits_save(moment->out, edits); break;
+    case PHI__POINT_RUN_LOAD:
+        moment->status = phi__context_edits_load(run, edits, moment->json);
+        break;
     default: break;
     }
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
-PHI__FN const phi__feature *phi__wishes_feature(void) {
+PHI__FN const phi__feature *phi__context_edits_feature(void) {
     static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
                                              PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
                                              PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__wishes), 0, phi__wishes_take};
+                                         sizeof(phi__context_edits), 0, phi__context_edits_take};
     return &feature;
 }
 
 /* ---- public ---- */
 
 PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) {
-    phi__run *run = phi__wishes_run(call);
-    phi__wishes *wishes;
+    phi__run *run = phi__context_edits_run(call);
+    phi__context_edits *edits;
     size_t before;
     if (call.rt == NULL || tokens == 0 || (memo.at == NULL && memo.len > 0)) return PHI_BAD_ARG;
     if (run == NULL) return PHI_STALE;
-    wishes = phi__wishes_of(run);
-    before = wishes->memo.len;
-    if (before > 0 && memo.len > 0) phi__buf_char(&wishes->memo, '\n');
-    phi__buf_add_str(&wishes->memo, memo);
-    if (wishes->memo.failed) {
-        wishes->memo.failed = false;
-        wishes->memo.len = before;
+    edits = phi__context_edits_of(run);
+    before = edits->memo.len;
+    if (before > 0 && memo.len > 0) phi__buf_char(&edits->memo, '\n');
+    phi__buf_add_str(&edits->memo, memo);
+    if (edits->memo.failed) {
+        edits->memo.failed = false;
+        edits->memo.len = before;
         return PHI_NO_MEMORY;
     }
-    wishes->prune_tokens =
-        tokens > UINT64_MAX - wishes->prune_tokens ? UINT64_MAX : wishes->prune_tokens + tokens;
+    edits->prune_tokens =
+        tokens > UINT64_MAX - edits->prune_tokens ? UINT64_MAX : edits->prune_tokens + tokens;
     return PHI_OK;
 }
 
 /* Whether it can be done as things stand; else it is told. */
-static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char *words,
-                                  size_t words_size) {
+static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert, char *words,
+                                         size_t words_size) {
     phi_status status;
     phi_reverted reverted;
     phi_rewrite rewrite;
@@ -302,7 +310,7 @@ static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char 
     if (status == PHI_OK && !reverted.applied) {
         if (words != NULL && words_size > 0)
             (void)snprintf(words, words_size, "%.*s", (int)reverted.reason.len, reverted.reason.at);
-        status = phi__wishes_tell_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
+        status = phi__context_edits_emit_reverted(run, &reverted) ? PHI_REJECTED : PHI_NO_MEMORY;
     }
     phi_arena_free(&scratch);
     return status;
@@ -310,8 +318,8 @@ static phi_status phi__wishes_try(phi__run *run, const phi_revert *revert, char 
 
 PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
                                    phi_str summary, char *words, size_t words_size) {
-    phi__run *run = phi__wishes_run(call);
-    phi__wishes *wishes;
+    phi__run *run = phi__context_edits_run(call);
+    phi__context_edits *edits;
     phi_revert revert;
     phi_status status;
     phi__buf copy;
@@ -322,21 +330,21 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
     revert.category = category;
     revert.step = step;
     revert.summary = summary;
-    revert.end_seq = phi__wishes_turn(run);
-    status = phi__wishes_try(run, &revert, words, words_size);
+    revert.end_seq = phi__context_edits_turn(run);
+    status = phi__context_edits_try(run, &revert, words, words_size);
     if (status != PHI_OK) return status;
-    wishes = phi__wishes_of(run);
+    edits = phi__context_edits_of(run);
     phi__buf_init(&copy, &run->agent->memory);
     phi__buf_add_str(&copy, summary);
-    if (copy.failed || (wishes->reverts && !phi__wishes_replaced(run, wishes))) {
+    if (copy.failed || (edits->reverts && !phi__context_edits_replaced(run, edits))) {
         phi__buf_free(&copy);
         return PHI_NO_MEMORY;
     }
-    phi__buf_free(&wishes->summary);
-    wishes->summary = copy;
-    wishes->category = category;
-    wishes->step = step;
-    wishes->reverts = true;
+    phi__buf_free(&edits->summary);
+    edits->summary = copy;
+    edits->category = category;
+    edits->step = step;
+    edits->reverts = true;
     return PHI_OK;
 }
 

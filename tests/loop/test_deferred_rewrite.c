@@ -1,9 +1,9 @@
-/* test_put_off.c - rewrites of an agent's history while it is idle and while it runs, its thread as the host sees it,
+/* test_deferred_rewrite.c - rewrites of an agent's history while it is idle and while it runs, its thread as the host sees it,
    forks of it, and the entry of a call that ran another agent. */
 #include "loop/loop_in.h"
 #include "support/rig.h"
 
-#include "agent/bare_run.h"
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 
 /* ---- helpers ---- */

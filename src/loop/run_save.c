@@ -1,8 +1,8 @@
-/* freeze.c - a run, its tool calls and queues written as JSON.
+/* run_save.c - a run, its tool calls and queues written as JSON.
 
    What can be made again is not written: a request, a stream under way, a question to a hook. The
    states between a turn's beginning and its answer are all written as the first of them. */
-#include "loop/freeze_in.h"
+#include "loop/run_save_in.h"
 
 #include "model/message_in.h"
 #include "text/records_in.h"
@@ -10,17 +10,17 @@
 
 #ifndef PHI_NO_SNAPSHOT
 
-static const char *const phi__freeze_states[] = {
+static const char *const phi__run_save_states[] = {
     "",    "before_loop", "open",   "filter",   "poll",  "top",  "before", "turn",
     "ask", "tools",       "failed", "turn_end", "after", "next", "follow", "close"};
 
-PHI__FN const char *phi__freeze_state_name(size_t i) {
-    return i < PHI__COUNT(phi__freeze_states) ? phi__freeze_states[i] : NULL;
+PHI__FN const char *phi__run_save_state_name(size_t i) {
+    return i < PHI__COUNT(phi__run_save_states) ? phi__run_save_states[i] : NULL;
 }
 
 /* The place in the list of a state's name; 0: the run is over. What a feature holds
    is written as the state that the feature names. */
-static size_t phi__freeze_state(const phi__run *run, phi__state state) {
+static size_t phi__run_save_state(const phi__run *run, phi__state state) {
     switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
     case PHI__RUN_OPEN: return 2;
@@ -44,7 +44,7 @@ static size_t phi__freeze_state(const phi__run *run, phi__state state) {
     case PHI__RUN_NEXT: return 13;
     case PHI__RUN_FOLLOW: return 14;
     case PHI__RUN_CLOSE: return 15;
-    case PHI__RUN_HELD: return phi__freeze_state(run, phi__feature_held_as(run));
+    case PHI__RUN_HELD: return phi__run_save_state(run, phi__feature_held_as(run));
     case PHI__RUN_ON:
     case PHI__RUN_AFTER_LOOP:
     case PHI__RUN_OVER:
@@ -59,14 +59,14 @@ static size_t phi__freeze_state(const phi__run *run, phi__state state) {
 /* ---- members ---- */
 
 /* As an entry of the log has it. */
-static void phi__freeze_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
+static void phi__run_save_message(phi__buf *out, const phi_message *message, phi_arena *scratch) {
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
     phi__entry_put_message(out, message, scratch);
     phi__buf_char(out, '}');
 }
 
-PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
+PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_arena *scratch) {
     const phi__input *input;
     phi__buf_char(out, '[');
     for (input = inputs->head; input != NULL; input = input->next) {
@@ -76,7 +76,7 @@ PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_ar
         phi__records_str(out, "source", input->source);
         if (input->filtered) phi__records_bool(out, "filtered", true);
         phi__json_put_key(out, PHI__LIT("input"));
-        phi__freeze_message(out, &input->message, scratch);
+        phi__run_save_message(out, &input->message, scratch);
         phi__buf_char(out, '}');
     }
     phi__buf_char(out, ']');
@@ -85,8 +85,8 @@ PHI__FN void phi__freeze_inputs(phi__buf *out, const phi__inputs *inputs, phi_ar
 /* ---- tool calls ---- */
 
 /* One whose result is in the log is its id alone. */
-static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logged,
-                             phi_arena *scratch) {
+static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool logged,
+                               phi_arena *scratch) {
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
     phi__records_str(out, "id", call->block->id);
@@ -95,55 +95,55 @@ static void phi__freeze_call(phi__buf *out, const phi__toolcall *call, bool logg
         return;
     }
     phi__records_str(out, "name", call->block->name);
-    phi__freeze_put(out, PHI__FREEZE_CALL, call);
+    phi__run_save_put(out, PHI__RUN_SAVE_CALL, call);
     if (call->result != NULL) {
         phi__json_put_key(out, PHI__LIT("result"));
-        phi__freeze_message(out, call->result, scratch);
+        phi__run_save_message(out, call->result, scratch);
     }
     phi__buf_char(out, '}');
 }
 
-static void phi__freeze_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+static void phi__run_save_calls(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
     phi__records_u64(out, "call_count", run->tools.count);
     if (run->tools.calls == NULL) return;
-    phi__freeze_put(out, PHI__FREEZE_CALLS, run);
+    phi__run_save_put(out, PHI__RUN_SAVE_CALLS, run);
     phi__records_raw(out, "calls", "[");
     for (i = 0; i < run->tools.count; i++)
-        phi__freeze_call(out, &run->tools.calls[i], i < run->tools.told, scratch);
+        phi__run_save_call(out, &run->tools.calls[i], i < run->tools.emitted, scratch);
     phi__buf_char(out, ']');
 }
 
 /* ---- the run ---- */
 
-static void phi__freeze_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+static void phi__run_save_prompts(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     size_t i;
     if (run->said.prompts == NULL) return;
     phi__records_raw(out, "prompts", "[");
     for (i = 0; i < run->said.prompt_count; i++)
-        phi__freeze_message(out, run->said.prompts[i].message, scratch);
+        phi__run_save_message(out, run->said.prompts[i].message, scratch);
     phi__buf_char(out, ']');
 }
 
-static void phi__freeze_doom(phi__buf *out, const phi__run *run) {
+static void phi__run_save_doom(phi__buf *out, const phi__run *run) {
     uint32_t i;
-    if (run->tools.doom == NULL) return;
-    phi__records_u64(out, "doom_count", run->tools.doom->count);
+    if (run->tools.repeat_guard == NULL) return;
+    phi__records_u64(out, "doom_count", run->tools.repeat_guard->count);
     phi__records_raw(out, "doom", "[");
-    for (i = 0; i < PHI__DOOM_WINDOW; i++) {
+    for (i = 0; i < PHI__REPEAT_GUARD_WINDOW; i++) {
         phi__json_put_comma(out);
-        phi__json_put_u64(out, run->tools.doom->seen[i]);
+        phi__json_put_u64(out, run->tools.repeat_guard->seen[i]);
     }
     phi__buf_char(out, ']');
 }
 
-static void phi__freeze_limits(phi__buf *out, const phi__run *run) {
-    phi__freeze_put(out, PHI__FREEZE_LIMITS, &run->limits);
+static void phi__run_save_limits(phi__buf *out, const phi__run *run) {
+    phi__run_save_put(out, PHI__RUN_SAVE_LIMITS, &run->limits);
     phi__records_u64(out, "elapsed_us", phi__io_now_us(run->agent->rt->io) - run->started_us);
 }
 
 /* The request's own; where it has none, the agent's holds after loading. */
-static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
+static void phi__run_save_offered(phi__buf *out, const phi__run *run) {
     const phi__agent *agent = run->agent;
     size_t i;
     if (run->waits_ms != agent->desc.decision_timeout_ms)
@@ -157,30 +157,30 @@ static void phi__freeze_offered(phi__buf *out, const phi__run *run) {
     phi__buf_char(out, ']');
 }
 
-static void phi__freeze_policy(phi__buf *out, const phi_policy *policy) {
+static void phi__run_save_policy(phi__buf *out, const phi_policy *policy) {
     if (policy == NULL) return;
     phi__records_raw(out, "policy", "{");
-    phi__freeze_put(out, PHI__FREEZE_POLICY, policy);
+    phi__run_save_put(out, PHI__RUN_SAVE_POLICY, policy);
     phi__buf_char(out, '}');
 }
 
-static void phi__freeze_failure(phi__buf *out, const phi__run *run) {
+static void phi__run_save_failure(phi__buf *out, const phi__run *run) {
     phi_failure failure;
     if (run->failure == NULL) return;
     failure = *run->failure;
     if (failure.http_status < 0) failure.http_status = 0;
     phi__records_raw(out, "failure", "{");
-    phi__freeze_put(out, PHI__FREEZE_FAILURE, &failure);
+    phi__run_save_put(out, PHI__RUN_SAVE_FAILURE, &failure);
     phi__buf_char(out, '}');
 }
 
 /* The answer's entry: the last assistant message of the log. */
-static void phi__freeze_reply(phi__buf *out, const phi__run *run) {
+static void phi__run_save_reply(phi__buf *out, const phi__run *run) {
     const phi__entry *entry = phi__run_reply_entry(run);
     if (entry != NULL) phi__records_u64(out, "reply", entry->seq);
 }
 
-static void phi__freeze_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+static void phi__run_save_features(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__moment moment;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_RUN_SAVE;
@@ -191,39 +191,39 @@ static void phi__freeze_features(phi__buf *out, const phi__run *run, phi_arena *
     (void)phi__feature_take(&moment);
 }
 
-static void phi__freeze_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
+static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena *scratch) {
     phi__records_str(out, "loop_id", run->loop_id);
-    phi__freeze_put(out, PHI__FREEZE_RUN, run);
+    phi__run_save_put(out, PHI__RUN_SAVE_RUN, run);
     phi__records_i64(out, "status", (int64_t)run->status);
-    phi__freeze_put(out, PHI__FREEZE_FLAGS, run);
-    phi__freeze_limits(out, run);
-    phi__freeze_policy(out, run->policy);
-    phi__freeze_offered(out, run);
+    phi__run_save_put(out, PHI__RUN_SAVE_FLAGS, run);
+    phi__run_save_limits(out, run);
+    phi__run_save_policy(out, run->policy);
+    phi__run_save_offered(out, run);
     phi__message_put_usage(out, &phi__charge_of(run)->usage);
     phi__records_double(out, "cost", phi__charge_of(run)->cost);
     phi__records_raw(out, "turn", "{");
     phi__message_put_usage(out, &phi__charge_of(run)->turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
-    phi__freeze_inputs(out, &run->poll.pending, scratch);
-    phi__freeze_prompts(out, run, scratch);
-    phi__freeze_doom(out, run);
-    phi__freeze_features(out, run, scratch);
-    phi__freeze_failure(out, run);
-    phi__freeze_reply(out, run);
-    phi__freeze_calls(out, run, scratch);
+    phi__run_save_inputs(out, &run->poll.pending, scratch);
+    phi__run_save_prompts(out, run, scratch);
+    phi__run_save_doom(out, run);
+    phi__run_save_features(out, run, scratch);
+    phi__run_save_failure(out, run);
+    phi__run_save_reply(out, run);
+    phi__run_save_calls(out, run, scratch);
 }
 
-PHI__FN void phi__run_freeze(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
     const phi__run *run = agent->run;
-    size_t state = run != NULL && !run->end.over ? phi__freeze_state(run, run->state) : 0;
+    size_t state = run != NULL && !run->end.over ? phi__run_save_state(run, run->state) : 0;
     if (state == 0) {
         phi__buf_text(out, "null");
         return;
     }
     phi__buf_char(out, '{');
-    phi__records_str(out, "state", phi_str_of(phi__freeze_states[state]));
-    phi__freeze_members(out, run, scratch);
+    phi__records_str(out, "state", phi_str_of(phi__run_save_states[state]));
+    phi__run_save_members(out, run, scratch);
     phi__buf_char(out, '}');
 }
 

@@ -1,5 +1,5 @@
-/* shown.c - what of the thread a model call is sent, by the request's policy or the agent's, and
-   warnings before it is too much.
+/* projection.c - what of the thread a model call is sent, by the request's policy or the agent's,
+   and warnings before it is too much.
 
    Made once for a model call, before the hooks see the list, and again after a compaction. It costs
    what is shown, however long the thread is. */
@@ -8,22 +8,22 @@
 
 #include <stdio.h>
 
-enum { PHI__SHOWN_APPROACHING = 1, PHI__SHOWN_AT_LIMIT };
+enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
-#define PHI__SHOWN_PART 0.85 /* of the limit: where compaction begins with its defaults */
+#define PHI__PROJECTION_PART 0.85 /* of the limit: where compaction begins with its defaults */
 
 PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
-    const phi__sight *sight = agent->sight;
+    const phi__projected *projected = agent->projected;
     if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
-    return sight != NULL && sight->has_policy ? &sight->policy : NULL;
+    return projected != NULL && projected->has_policy ? &projected->policy : NULL;
 }
 
 PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
     phi__agent *agent = run->agent;
     if (policy == NULL) return true;
-    if (agent->sight == NULL)
-        agent->sight = (phi__sight *)phi__alloc(&agent->memory, sizeof *agent->sight);
-    if (agent->sight == NULL) return false;
+    if (agent->projected == NULL)
+        agent->projected = (phi__projected *)phi__alloc(&agent->memory, sizeof *agent->projected);
+    if (agent->projected == NULL) return false;
     run->policy = (phi_policy *)phi__alloc(&agent->memory, sizeof *run->policy);
     if (run->policy != NULL) *run->policy = *policy;
     return run->policy != NULL;
@@ -37,25 +37,25 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     order->fold = &agent->thread->fold;
     order->count = agent->thread->fold.count;
     order->policy = policy;
-    order->counter = &agent->sight->counter;
+    order->counter = &agent->projected->counter;
     order->system_prompt = agent->system_prompt;
     order->tools_tokens = phi__agent_tool_tokens(agent);
     return true;
 }
 
-PHI__FN const phi__item *phi__shown_list(const phi__run *run, size_t *count) {
+PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count) {
     *count = run->shown.count;
     return run->shown.items;
 }
 
-PHI__FN void phi__shown_clear(phi__run *run) {
+PHI__FN void phi__projection_clear(phi__run *run) {
     run->shown.items = NULL;
     run->shown.made = false;
 }
 
 /* ---- warnings ---- */
 
-static uint64_t phi__shown_limit(const phi__agent *agent) {
+static uint64_t phi__projection_limit(const phi__agent *agent) {
     const phi_policy *given = phi__run_policy(agent);
     phi_policy policy;
     if (given == NULL) return agent->desc.model.context_window;
@@ -66,34 +66,34 @@ static uint64_t phi__shown_limit(const phi__agent *agent) {
                : 0;
 }
 
-static uint64_t phi__shown_tokens(const phi__run *run) {
+static uint64_t phi__projection_tokens(const phi__run *run) {
     return phi__run_policy(run->agent) != NULL
-               ? run->agent->sight->last.estimated_tokens
+               ? run->agent->projected->last.estimated_tokens
                : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
 }
 
-static uint8_t phi__shown_level(const phi__run *run) {
-    uint64_t limit = phi__shown_limit(run->agent), tokens = phi__shown_tokens(run);
+static uint8_t phi__projection_level(const phi__run *run) {
+    uint64_t limit = phi__projection_limit(run->agent), tokens = phi__projection_tokens(run);
     if (phi__run_policy(run->agent) != NULL) {
-        const phi_projection_meta *meta = &run->agent->sight->last;
+        const phi_projection_meta *meta = &run->agent->projected->last;
         if (meta->budget_truncated || meta->overflow || meta->protected_over)
-            return PHI__SHOWN_AT_LIMIT;
+            return PHI__PROJECTION_AT_LIMIT;
     }
-    if (tokens > limit) return PHI__SHOWN_AT_LIMIT;
-    return (double)tokens > (double)limit * PHI__SHOWN_PART ? PHI__SHOWN_APPROACHING : 0;
+    if (tokens > limit) return PHI__PROJECTION_AT_LIMIT;
+    return (double)tokens > (double)limit * PHI__PROJECTION_PART ? PHI__PROJECTION_APPROACHING : 0;
 }
 
-static bool phi__shown_tell(phi__run *run, phi_event_kind kind, phi_str text) {
+static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str text) {
     phi__agent *agent = run->agent;
     phi_context *context =
         (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
     phi_event event;
     if (context == NULL) return false;
-    context->tokens = phi__shown_tokens(run);
-    context->limit = phi__shown_limit(agent);
+    context->tokens = phi__projection_tokens(run);
+    context->limit = phi__projection_limit(agent);
     context->messages = context->shown = agent->thread->fold.count;
     if (phi__run_policy(agent) != NULL) {
-        const phi_projection_meta *meta = &agent->sight->last;
+        const phi_projection_meta *meta = &agent->projected->last;
         context->shown = meta->messages_included;
         context->need_from = meta->need_from;
         context->need_to = meta->need_to;
@@ -106,36 +106,36 @@ static bool phi__shown_tell(phi__run *run, phi_event_kind kind, phi_str text) {
 }
 
 /* One each time a level is reached from below. */
-static bool phi__shown_warn(phi__run *run) {
-    uint8_t was = run->agent->context_level, now = phi__shown_level(run);
+static bool phi__projection_warn(phi__run *run) {
+    uint8_t was = run->agent->context_level, now = phi__projection_level(run);
     run->agent->context_level = now;
     return now <= was ||
-           phi__shown_tell(run, PHI_EV_CONTEXT_WARNING,
-                           now == PHI__SHOWN_AT_LIMIT ? PHI__LIT("at_limit")
-                                                      : PHI__LIT("approaching_limit"));
+           phi__projection_emit(run, PHI_EV_CONTEXT_WARNING,
+                                now == PHI__PROJECTION_AT_LIMIT ? PHI__LIT("at_limit")
+                                                                : PHI__LIT("approaching_limit"));
 }
 
 /* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
    same. */
-static bool phi__shown_need(phi__run *run) {
+static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__run_policy(agent);
-    phi__sight *sight = agent->sight;
-    uint64_t was = sight != NULL ? sight->needed : 0;
+    phi__projected *projected = agent->projected;
+    uint64_t was = projected != NULL ? projected->needed : 0;
     if (policy == NULL) return true;
-    sight->needed = sight->last.need_summary ? sight->last.need_to + 1 : 0;
-    if (sight->needed == 0 || sight->needed == was) return true;
-    if (!phi__shown_tell(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
+    projected->needed = projected->last.need_summary ? projected->last.need_to + 1 : 0;
+    if (projected->needed == 0 || projected->needed == was) return true;
+    if (!phi__projection_emit(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
     if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
-        (void)agent->rt->summarize_fn(phi__agent_handle(agent), sight->last.need_from,
-                                      sight->last.need_to);
+        (void)agent->rt->summarize_fn(phi__agent_handle(agent), projected->last.need_from,
+                                      projected->last.need_to);
     return true;
 }
 
 /* ---- the list ---- */
 
 /* With what was rendered of messages that are shown as they stand in the thread. */
-static bool phi__shown_items(phi__run *run, const phi__projection *made) {
+static bool phi__projection_items(phi__run *run, const phi__projection *made) {
     const phi__fold *fold = &run->agent->thread->fold;
     phi__item *items = (phi__item *)phi__arena_zero(
         &run->arena, phi__mul(phi__max(made->count, 1), sizeof *items));
@@ -156,25 +156,25 @@ static bool phi__shown_items(phi__run *run, const phi__projection *made) {
     return true;
 }
 
-static bool phi__shown_make(phi__run *run) {
+static bool phi__projection_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
     run->shown.items = NULL;
     if (!phi__run_order_of(run->agent, &order)) {
-        phi__sight *sight = run->agent->sight;
-        if (sight != NULL) memset(&sight->last, 0, sizeof sight->last);
+        phi__projected *projected = run->agent->projected;
+        if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
         return true;
     }
     order.extensions = true; /* a hook may make messages of them */
-    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__shown_items(run, &made))
+    if (phi__project(&order, &run->arena, &made) != PHI_OK || !phi__projection_items(run, &made))
         return false;
-    run->agent->sight->last = made.meta;
+    run->agent->projected->last = made.meta;
     return true;
 }
 
 /* It is known before it is sent: as if the provider had said so. */
-static phi__state phi__shown_overflow(phi__run *run) {
-    const phi_projection_meta *meta = &run->agent->sight->last;
+static phi__state phi__projection_overflow(phi__run *run) {
+    const phi_projection_meta *meta = &run->agent->projected->last;
     uint64_t around = meta->system_tokens + meta->tools_tokens;
     char words[160];
     phi_failure failure;
@@ -191,11 +191,11 @@ static phi__state phi__shown_overflow(phi__run *run) {
 PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
     if (run->shown.made) return true;
     run->shown.made = true;
-    if (!phi__shown_make(run) || !phi__shown_warn(run) || !phi__shown_need(run)) {
+    if (!phi__projection_make(run) || !phi__projection_warn(run) || !phi__projection_need(run)) {
         *next = PHI__RUN_LOST;
         return false;
     }
-    if (run->shown.items == NULL || !run->agent->sight->last.overflow) return true;
-    *next = phi__shown_overflow(run);
+    if (run->shown.items == NULL || !run->agent->projected->last.overflow) return true;
+    *next = phi__projection_overflow(run);
     return false;
 }

@@ -1,4 +1,4 @@
-/* test_doom.c - a model that makes the same call again and again: warned of, then stopped, whatever it calls. */
+/* test_repeat_guard.c - a model that makes the same call again and again: warned of, then stopped, whatever it calls. */
 #include "support/heard.h"
 
 /* Six answers, each with that call. */

@@ -1,11 +1,11 @@
-/* put_off_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
+/* deferred_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
    store.
 
    A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
    its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
    that it was done. Logs in no store have these notes, too: a log does not depend on where it is
    kept. */
-#include "features/put_off_in.h"
+#include "features/deferred_in.h"
 
 #include "loop/loop_in.h"
 #include "text/json_in.h"
@@ -13,8 +13,8 @@
 
 /* ---- as JSON ---- */
 
-PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
-                              phi_arena *scratch) {
+PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                               phi_arena *scratch) {
     phi__buf_char(out, '{');
     if (rewrite->lane != NULL) {
         phi__json_put_key(out, PHI__LIT("lane"));
@@ -28,10 +28,10 @@ PHI__FN void phi__put_off_put(phi__buf *out, const phi_rewrite *rewrite, bool mu
     phi__buf_char(out, '}');
 }
 
-PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
-                                    phi_status (*take)(phi__agent *agent,
-                                                       const phi_rewrite *rewrite,
-                                                       bool must_gain)) {
+PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
+                                     phi_status (*take)(phi__agent *agent,
+                                                        const phi_rewrite *rewrite,
+                                                        bool must_gain)) {
     phi__entry_reader reader;
     phi_rewrite rewrite;
     phi_status status;
@@ -49,7 +49,7 @@ PHI__FN phi_status phi__put_off_get(phi__agent *agent, const phi_json *node,
 
 /* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
    waits. */
-PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
+PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i-- > 0) {
         const phi__entry *entry = thread->log.entries[i];
@@ -60,14 +60,14 @@ PHI__FN const phi__note *phi__put_off_noted(const phi_thread *thread) {
     return NULL;
 }
 
-PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewrite,
-                                     bool must_gain) {
+PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                      bool must_gain) {
     phi__buf json;
     phi_arena scratch;
     phi_status status;
     phi__buf_init(&json, &agent->memory);
     phi_arena_init(&scratch, &agent->memory, 0);
-    phi__put_off_put(&json, rewrite, must_gain, &scratch);
+    phi__deferred_put(&json, rewrite, must_gain, &scratch);
     status = json.failed
                  ? PHI_NO_MEMORY
                  : phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, phi__buf_str(&json), NULL);
@@ -76,6 +76,6 @@ PHI__FN phi_status phi__put_off_note(phi__agent *agent, const phi_rewrite *rewri
     return status;
 }
 
-PHI__FN phi_status phi__put_off_note_over(phi__agent *agent) {
+PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
     return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }

@@ -1,5 +1,5 @@
-/* test_bare_run.c - runs over a thread of the caller's own. */
-#include "agent/bare_run.h"
+/* test_one_shot_run.c - runs over a thread of the caller's own. */
+#include "agent/one_shot_run.h"
 #include "agent/response.h"
 #include "support/rig.h"
 

@@ -1,0 +1,232 @@
+/* deferred.c - rewrites that the host asks for: done at once, or deferred until the run that goes
+   on has ended.
+
+   One slot: a newer one takes the place of what waits. What became of each is told. The one that
+   waits is noted in the log (deferred_note.c). */
+#include "features/deferred_in.h"
+
+#include "loop/weigh_in.h"
+#include "loop/loop_in.h"
+#include "text/json_in.h"
+
+#include <stdio.h>
+
+typedef struct phi__deferred {
+    phi_arena arena;
+    phi_rewrite rewrite;
+    bool must_gain; /* it is a summary */
+} phi__deferred;
+
+/* Of an agent. */
+typedef struct phi__deferrals {
+    phi__deferred *waits; /* for the end of the run; or NULL */
+} phi__deferrals;
+
+static phi__deferrals *phi__deferred_of(const phi__agent *agent) {
+    return (phi__deferrals *)phi__feature_agent_state(agent, phi__deferred_feature);
+}
+
+static void phi__deferred_forget(phi__agent *agent) {
+    phi__deferrals *all = phi__deferred_of(agent);
+    phi__deferred *slot = all->waits;
+    all->waits = NULL;
+    if (slot == NULL) return;
+    phi_arena_free(&slot->arena);
+    phi__free(&agent->memory, slot, sizeof *slot);
+}
+
+/* words: static, or in the thread. */
+static bool phi__deferred_emit(phi__agent *agent, const phi_rewrite *rewrite, phi_status status,
+                               phi_str words) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_REWRITE;
+    event.status = status;
+    event.text = phi_str_of(rewrite->op_id);
+    event.source = words;
+    return phi__emit(agent, &event, NULL, 0);
+}
+
+static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewrite,
+                                     phi_status status, const char *words) {
+    phi_str kept = {"", 0};
+    phi_rewrite emitted = *rewrite;
+    bool named = emitted.op_id != NULL && emitted.op_id[0] != '\0';
+    if (status == PHI_OK && !named) emitted.op_id = agent->thread->ops.last->rewrite.op_id;
+    if (words[0] != '\0' &&
+        !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
+        status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
+    (void)phi__deferred_emit(agent, &emitted, status, kept); /* done is done, told or not */
+    return status;
+}
+
+static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain) {
+    char words[200];
+    bool duplicate = false;
+    phi_status status;
+    if (must_gain && !phi__weigh_gains(agent, rewrite))
+        return phi__deferred_over(agent, rewrite, PHI_REFUSED,
+                                  "the summary is no shorter than what it would replace");
+    status = phi__thread_rewrite(agent->thread, rewrite, phi__str("", 0), 0, &duplicate, words,
+                                 sizeof words);
+    if (duplicate)
+        (void)snprintf(words, sizeof words, "nothing was done: a rewrite of this op_id is there");
+    return phi__deferred_over(agent, rewrite, status, words);
+}
+
+/* The run has ended: what waits is done. */
+static void phi__deferred_due(phi__agent *agent) {
+    phi__deferred *slot = phi__deferred_of(agent)->waits;
+    if (slot == NULL) return;
+    if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
+        (void)phi__deferred_note_over(agent);
+    phi__deferred_forget(agent);
+}
+
+/* ---- waiting ---- */
+
+/* Each has an id: so another process knows whether it was done. */
+static bool phi__deferred_name(const phi__agent *agent, phi__deferred *slot) {
+    char made[PHI__OP_MADE_SIZE];
+    phi_str kept;
+    const char *id = slot->rewrite.op_id;
+    if (id != NULL && id[0] != '\0') return true;
+    phi__rewrite_name(agent->thread, made);
+    if (!phi__arena_str(&slot->arena, phi_str_of(made), &kept)) return false;
+    slot->rewrite.op_id = kept.at;
+    return true;
+}
+
+/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+static bool phi__deferred_enter(phi__agent *agent, phi__deferred *slot) {
+    if (phi__deferred_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
+    if (phi__deferred_of(agent)->waits != NULL)
+        (void)phi__deferred_emit(agent, &phi__deferred_of(agent)->waits->rewrite, PHI_CANCELLED,
+                                 PHI__LIT("a newer rewrite took its place"));
+    return true;
+}
+
+static phi_status phi__deferred_wait(phi__agent *agent, const phi_rewrite *rewrite, bool must_gain,
+                                     bool noted) {
+    phi__deferred *slot;
+    char words[200];
+    phi_status status = phi__rewrite_form(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
+    slot = (phi__deferred *)phi__alloc(&agent->memory, sizeof *slot);
+    if (slot == NULL) return PHI_NO_MEMORY;
+    slot->must_gain = must_gain;
+    phi_arena_init(&slot->arena, &agent->memory, 0);
+    if (!phi__rewrite_copy(&slot->arena, rewrite, &slot->rewrite) ||
+        !phi__deferred_name(agent, slot) || (!noted && !phi__deferred_enter(agent, slot))) {
+        phi_arena_free(&slot->arena);
+        phi__free(&agent->memory, slot, sizeof *slot);
+        return PHI_NO_MEMORY;
+    }
+    phi__deferred_forget(agent);
+    phi__deferred_of(agent)->waits = slot;
+    return PHI_OK;
+}
+
+/* As phi__deferred_rewrite, of a rewrite that the log has a note of; it may have an id of phi's
+   own. */
+static phi_status phi__deferred_take(phi__agent *agent, const phi_rewrite *rewrite,
+                                     bool must_gain) {
+    phi_status status;
+    if (agent->run != NULL) return phi__deferred_wait(agent, rewrite, must_gain, true);
+    status = phi__deferred_do(agent, rewrite, must_gain);
+    if (status != PHI_OK && status != PHI_NO_MEMORY) (void)phi__deferred_note_over(agent);
+    return status;
+}
+
+PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                         bool must_gain) {
+    char words[200];
+    phi_status status;
+    if (agent->run == NULL && agent->thread->user != NULL) return PHI_BUSY;
+    status = phi__rewrite_given(agent->thread, rewrite, words, sizeof words);
+    if (status != PHI_OK) return phi__deferred_over(agent, rewrite, status, words);
+    return agent->run != NULL ? phi__deferred_wait(agent, rewrite, must_gain, false)
+                              : phi__deferred_do(agent, rewrite, must_gain);
+}
+
+/* ---- in a snapshot ---- */
+
+static void phi__deferred_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch) {
+    if (phi__deferred_of(agent)->waits == NULL) return;
+    phi__json_put_key(out, PHI__LIT("put_off"));
+    phi__deferred_put(out, &phi__deferred_of(agent)->waits->rewrite,
+                      phi__deferred_of(agent)->waits->must_gain, scratch);
+}
+
+/* Where no run goes on any more it is done, and told of. */
+static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
+    return node != NULL ? phi__deferred_get(agent, node, phi__deferred_take) : PHI_OK;
+}
+
+/* ---- of another process ---- */
+
+/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
+static phi_status phi__deferred_recover(phi__agent *agent) {
+    const phi__note *note = phi__deferred_noted(agent->thread);
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_str op_id;
+    phi_status status = PHI_OK;
+    if (note == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &agent->memory, 0);
+    status = phi_json_parse(&scratch, note->json, 0, &root, NULL);
+    op_id = phi_json_str(phi_json_get(root, "op_id"), "");
+    if (status == PHI_OK && phi__thread_find_op(agent->thread, op_id) == NULL)
+        status = phi__deferred_get(agent, root, phi__deferred_take);
+    phi_arena_free(&scratch);
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* a host may have written anything */
+}
+
+/* ---- looking at it ---- */
+
+PHI__FN bool phi__deferred_waits(const phi__agent *agent) {
+    return phi__deferred_of(agent)->waits != NULL;
+}
+
+PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out) {
+    if (phi__deferred_of(agent)->waits == NULL) return PHI_NOT_FOUND;
+    return phi__rewrite_copy(arena, &phi__deferred_of(agent)->waits->rewrite, out) ? PHI_OK
+                                                                                   : PHI_NO_MEMORY;
+}
+
+PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id) {
+    phi__deferred *slot = phi__deferred_of(agent)->waits;
+    if (slot == NULL) return PHI_NOT_FOUND;
+    if (op_id != NULL && !phi_str_equal(phi_str_of(op_id), phi_str_of(slot->rewrite.op_id)))
+        return PHI_NOT_FOUND;
+    if (phi__deferred_note_over(agent) != PHI_OK) return PHI_NO_MEMORY;
+    (void)phi__deferred_emit(agent, &slot->rewrite, PHI_CANCELLED, PHI__LIT("it was withdrawn"));
+    phi__deferred_forget(agent);
+    return PHI_OK;
+}
+
+/* ---- the feature ---- */
+
+static phi__state phi__deferred_at(phi__moment *moment) {
+    phi__agent *agent = moment->agent;
+    switch (moment->point) {
+    case PHI__POINT_RUN_ENDS:
+    case PHI__POINT_RUN_OVER: phi__deferred_due(agent); break; /* asked for by the last hook */
+    case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
+    case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
+    case PHI__POINT_AGENT_LOAD_LATE:
+        moment->status = phi__deferred_load(agent, phi_json_get(moment->json, "put_off"));
+        break;
+    case PHI__POINT_LOG_OPENED: moment->status = phi__deferred_recover(agent); break;
+    default: break;
+    }
+    return PHI__RUN_ON;
+}
+
+PHI__FN const phi__feature *phi__deferred_feature(void) {
+    static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
+                                             PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
+                                             PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
+                                         0, sizeof(phi__deferrals), phi__deferred_at};
+    return &feature;
+}

@@ -1,0 +1,33 @@
+/* deferred_in.h - rewrites that the host asks for, deferred until the run that goes on has ended. */
+#ifndef PHI_FEATURES_DEFERRED_IN_H
+#define PHI_FEATURES_DEFERRED_IN_H
+
+#include "loop/feature_in.h"
+
+PHI__FN const phi__feature *phi__deferred_feature(void);
+
+/* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
+   in view. */
+PHI__FN phi_status phi__deferred_rewrite(phi__agent *agent, const phi_rewrite *rewrite,
+                                         bool must_gain);
+PHI__FN bool phi__deferred_waits(const phi__agent *agent);
+PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
+PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id);
+
+/* deferred_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; what else `take` says, the host has been told. */
+PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
+                               phi_arena *scratch);
+PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
+                                     phi_status (*take)(phi__agent *agent,
+                                                        const phi_rewrite *rewrite,
+                                                        bool must_gain));
+/* Notes in the log that this one waits; and that none does. PHI_NO_MEMORY: nothing changed. */
+PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewrite,
+                                      bool must_gain);
+PHI__FN phi_status phi__deferred_note_over(phi__agent *agent);
+/* Of the log's entries in memory, the last note about a rewrite that waits; NULL: none, or nothing
+   waits. */
+PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread);
+
+#endif

@@ -1,0 +1,44 @@
+/* one_shot.c - the end of a run over a thread that its agent was lent.
+
+   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
+   it waits for that in a list of its own, so that a step need not look at all agents. */
+#include "loop/loop_in.h"
+
+PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; }
+
+PHI__FN bool phi__one_shot_is(const phi__agent *agent) { return agent->one_shot.is; }
+
+PHI__FN void phi__one_shot_drop(phi__agent *agent) {
+    phi__input_drop(agent, &agent->queues.steering, "The run has ended, and no other will follow");
+    phi__input_drop(agent, &agent->queues.follow_ups,
+                    "The run has ended, and no other will follow");
+}
+
+PHI__FN void phi__one_shot_over(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    /* retired: it goes anyway */
+    if (!agent->one_shot.is || agent->slot == NULL || agent->one_shot.over) return;
+    phi__one_shot_drop(agent);
+    agent->one_shot.over = true;
+    agent->one_shot.next = NULL;
+    agent->one_shot.prev = rt->one_shot_over.last;
+    if (rt->one_shot_over.last != NULL)
+        rt->one_shot_over.last->one_shot.next = agent;
+    else
+        rt->one_shot_over.first = agent;
+    rt->one_shot_over.last = agent;
+}
+
+PHI__FN void phi__one_shot_forget(phi__agent *agent) {
+    phi_runtime *rt = agent->rt;
+    if (!agent->one_shot.over) return;
+    agent->one_shot.over = false;
+    if (agent->one_shot.prev != NULL)
+        agent->one_shot.prev->one_shot.next = agent->one_shot.next;
+    else
+        rt->one_shot_over.first = agent->one_shot.next;
+    if (agent->one_shot.next != NULL)
+        agent->one_shot.next->one_shot.prev = agent->one_shot.prev;
+    else
+        rt->one_shot_over.last = agent->one_shot.prev;
+}
