@@ -50,7 +50,9 @@ NEVER = (r"printf|fprintf|puts|fputs|putchar|perror|exit|_exit|atexit|signal|sys
 # The one global of ours: that curl_global_init was called (src/io/http.c).
 ONCE = r"state(\.\d+)?"
 # Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
-PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT"]
+PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
+         "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
+         "CONTEXT_EDITS", "EXPLAIN"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
@@ -60,7 +62,7 @@ FEATURES = {
     "PHI_NO_TAPE": (r"phi_tape_\w+|phi__(?:tape|play|record)_\w+", None),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
-    "PHI_NO_SNAPSHOT": (r"phi__(?:snap|freeze|thaw)_\w+|phi__run_(?:freeze|thaw)\w*",
+    "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",
                         "phi_runtime *rt = phi_runtime_new(NULL); phi_agent a = "
                         "phi_agent_restore(rt, NULL, phi_str_of(\"{}\"), PHI_RESTORE_RESUME); "
                         "const char *words = \"\"; phi_status said = phi_last_error(rt, &words, NULL); bool so = a.rt == NULL && "
@@ -406,6 +408,12 @@ def job_script(name):
     return said.split("\n")[-1] or None
 
 
+def job_circles():
+    """Who uses whom, from the objects of the development build, which are made where they are not there."""
+    run(["make", "-s", "V=asan", "objects"])
+    run([sys.executable, os.path.join(ROOT, "scripts", "check_circles.py"), os.path.join(ROOT, "build", "asan", "src")])
+
+
 def job_columns(header):
     """What a reader of a header sees fits his window; check_functions.py looks at src/ itself."""
     with open(os.path.join(INC, header), encoding="utf-8") as file:
@@ -428,6 +436,8 @@ def jobs():
     yield "headers are fresh", "stale", job_stale, ()
     yield "layers", "layers", job_script, ("check_layers.py",)
     yield "dead code", "dead", job_script, ("check_dead.py",)
+    yield "state", "state", job_script, ("check_state.py",)
+    yield "circles", "circles", job_circles, ()
     yield "lengths", "functions", job_script, ("check_functions.py",)
     for header in HEADERS:
         yield "columns", f"columns {header}", job_columns, (header,)

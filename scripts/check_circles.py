@@ -22,9 +22,10 @@ ALLOWED = {}  # (user, used): why
 def objects(folder):
     for where, _, names in os.walk(folder):
         for name in names:
-            if name.endswith(".o"):
-                path = os.path.join(where, name)
-                yield os.path.relpath(path, folder)[:-2], path
+            path = os.path.join(where, name)
+            file = os.path.relpath(path, folder)[:-2]
+            if name.endswith(".o") and os.path.exists(os.path.join(ROOT, "src", file + ".c")):
+                yield file, path
 
 
 def symbols(path):

@@ -25,7 +25,7 @@ OWNED = {
     "poll": "loop/input loop/run_save loop/run_load",
     "tools": "loop/tool_round loop/run_tools loop/call loop/run_save loop/run_load",
     "events": "loop/events",
-    "bare": "loop/one_shot agent/one_shot_run",
+    "one_shot": "loop/one_shot agent/one_shot_run",
     "room": "loop/forget",
     "polls": "loop/call",
     "last_error": "loop/error",
