@@ -40000,11 +40000,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xd531dc90
+#if PHI__IMP_LOOP != 0x3687b462
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xd531dc90
+#define PHI__IMP_LOOP 0x3687b462
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40429,8 +40429,24 @@ typedef struct phi__feature {
     phi__state (*take)(phi__moment *moment);
 } phi__feature;
 
-/* The table: ends with NULL. */
+/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they are
+   defined. */
 typedef const phi__feature *(*phi__feature_fn)(void);
+
+enum { PHI__FEATURE_MOST = 24 };
+
+/* The table of a runtime, looked up once. */
+typedef struct phi__feature_place {
+    const phi__feature *feature;
+    size_t run_at, agent_at; /* of its state, behind a run and an agent */
+} phi__feature_place;
+typedef struct phi__features {
+    const phi__feature_fn *table;
+    phi__feature_place places[PHI__FEATURE_MOST];
+    size_t count, run_bytes, agent_bytes;
+    uint32_t wanted; /* points that any of them wants */
+} phi__features;
+PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
 
 /* At a point of the run: what the features make of it. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
@@ -41278,9 +41294,9 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    const phi__feature_fn *features; /* the table that loop/feature_in.h tells of */
-    phi_tape *tape;                  /* NULL: none */
-    bool tells_stages;               /* the transport does */
+    phi__features features; /* the table that loop/feature_in.h tells of */
+    phi_tape *tape;         /* NULL: none */
+    bool tells_stages;      /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
@@ -43840,57 +43856,67 @@ static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) {
-    const phi__feature_fn *each = rt->features;
-    size_t bytes = 0;
-    for (; *each != NULL; each++) bytes += phi__feature_room((*each)()->run_bytes);
-    return bytes;
+PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table) {
+    size_t i;
+    memset(features, 0, sizeof *features);
+    features->table = table;
+    for (i = 0; table[i] != NULL; i++) {
+        phi__feature_place *place = &features->places[i];
+        PHI_ASSERT(i < PHI__FEATURE_MOST);
+        place->feature = table[i]();
+        place->run_at = features->run_bytes;
+        place->agent_at = features->agent_bytes;
+        features->run_bytes += phi__feature_room(place->feature->run_bytes);
+        features->agent_bytes += phi__feature_room(place->feature->agent_bytes);
+        features->wanted |= place->feature->points;
+    }
+    features->count = i;
 }
 
-PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) {
-    const phi__feature_fn *each = rt->features;
-    size_t bytes = 0;
-    for (; *each != NULL; each++) bytes += phi__feature_room((*each)()->agent_bytes);
-    return bytes;
+PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) { return rt->features.run_bytes; }
+
+PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) { return rt->features.agent_bytes; }
+
+/* NULL: the feature was left out. */
+static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
+    size_t i;
+    for (i = 0; i < rt->features.count; i++)
+        if (rt->features.table[i] == feature) return &rt->features.places[i];
+    return NULL;
 }
 
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature) {
-    const phi__feature_fn *each = run->agent->rt->features;
-    char *state = (char *)(uintptr_t)run + sizeof *run;
-    for (; *each != feature; each++) {
-        if (*each == NULL) return NULL;
-        state += phi__feature_room((*each)()->run_bytes);
-    }
-    return state;
+    const phi__feature_place *place = phi__feature_find(run->agent->rt, feature);
+    return place != NULL ? (char *)(uintptr_t)run + sizeof *run + place->run_at : NULL;
 }
 
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature) {
-    const phi__feature_fn *each = agent->rt->features;
-    char *state = (char *)(uintptr_t)agent + sizeof *agent;
-    for (; *each != feature; each++) {
-        if (*each == NULL) return NULL;
-        state += phi__feature_room((*each)()->agent_bytes);
-    }
-    return state;
+    const phi__feature_place *place = phi__feature_find(agent->rt, feature);
+    return place != NULL ? (char *)(uintptr_t)agent + sizeof *agent + place->agent_at : NULL;
 }
 
-/* From the feature of that place on; only: that one alone. */
+static phi__state phi__feature_one(phi__moment *moment, const phi__feature_place *place) {
+    const phi__feature *feature = place->feature;
+    moment->agent_state = moment->run_state = NULL;
+    if (feature->agent_bytes != 0)
+        moment->agent_state = (char *)moment->agent + sizeof *moment->agent + place->agent_at;
+    if (feature->run_bytes != 0 && moment->run != NULL)
+        moment->run_state = (char *)moment->run + sizeof *moment->run + place->run_at;
+    return feature->take(moment);
+}
+
+/* holder: that feature alone, by its place from 1; 0: all that want the point. */
 static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
-    const phi__feature_fn *each = moment->agent->rt->features;
-    char *agent_state = (char *)moment->agent + sizeof *moment->agent;
-    char *run_state = moment->run != NULL ? (char *)moment->run + sizeof *moment->run : NULL;
+    const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
-    size_t place = 1;
-    for (; *each != NULL && outcome == PHI__RUN_ON && moment->status == PHI_OK; each++, place++) {
-        const phi__feature *feature = (*each)();
-        if ((feature->points & (uint32_t)moment->point) != 0 && (holder == 0 || holder == place)) {
-            moment->agent_state = feature->agent_bytes != 0 ? agent_state : NULL;
-            moment->run_state = feature->run_bytes != 0 ? run_state : NULL;
-            outcome = feature->take(moment);
-            if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)place;
-        }
-        agent_state += phi__feature_room(feature->agent_bytes);
-        if (run_state != NULL) run_state += phi__feature_room(feature->run_bytes);
+    size_t i;
+    if ((features->wanted & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
+    for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
+        const phi__feature_place *place = &features->places[i];
+        if ((place->feature->points & (uint32_t)moment->point) == 0) continue;
+        if (holder != 0 && holder != i + 1) continue;
+        outcome = phi__feature_one(moment, place);
+        if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)(i + 1);
     }
     return outcome;
 }
@@ -51700,11 +51726,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x308baa75
+#if PHI__IMP_AGENT != 0xf5f000ae
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x308baa75
+#define PHI__IMP_AGENT 0xf5f000ae
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -55955,7 +55981,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
-    rt->features = phi__features_table();
+    phi__feature_init(&rt->features, phi__features_table());
     rt->summarize_fn = phi_summarize;
     rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);

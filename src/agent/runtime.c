@@ -127,7 +127,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
-    rt->features = phi__features_table();
+    phi__feature_init(&rt->features, phi__features_table());
     rt->summarize_fn = phi_summarize;
     rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);

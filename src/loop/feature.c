@@ -12,57 +12,67 @@ static size_t phi__feature_room(size_t bytes) {
     return (bytes + PHI__FEATURE_ALIGN - 1) / PHI__FEATURE_ALIGN * PHI__FEATURE_ALIGN;
 }
 
-PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) {
-    const phi__feature_fn *each = rt->features;
-    size_t bytes = 0;
-    for (; *each != NULL; each++) bytes += phi__feature_room((*each)()->run_bytes);
-    return bytes;
+PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table) {
+    size_t i;
+    memset(features, 0, sizeof *features);
+    features->table = table;
+    for (i = 0; table[i] != NULL; i++) {
+        phi__feature_place *place = &features->places[i];
+        PHI_ASSERT(i < PHI__FEATURE_MOST);
+        place->feature = table[i]();
+        place->run_at = features->run_bytes;
+        place->agent_at = features->agent_bytes;
+        features->run_bytes += phi__feature_room(place->feature->run_bytes);
+        features->agent_bytes += phi__feature_room(place->feature->agent_bytes);
+        features->wanted |= place->feature->points;
+    }
+    features->count = i;
 }
 
-PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) {
-    const phi__feature_fn *each = rt->features;
-    size_t bytes = 0;
-    for (; *each != NULL; each++) bytes += phi__feature_room((*each)()->agent_bytes);
-    return bytes;
+PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) { return rt->features.run_bytes; }
+
+PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) { return rt->features.agent_bytes; }
+
+/* NULL: the feature was left out. */
+static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
+    size_t i;
+    for (i = 0; i < rt->features.count; i++)
+        if (rt->features.table[i] == feature) return &rt->features.places[i];
+    return NULL;
 }
 
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature) {
-    const phi__feature_fn *each = run->agent->rt->features;
-    char *state = (char *)(uintptr_t)run + sizeof *run;
-    for (; *each != feature; each++) {
-        if (*each == NULL) return NULL;
-        state += phi__feature_room((*each)()->run_bytes);
-    }
-    return state;
+    const phi__feature_place *place = phi__feature_find(run->agent->rt, feature);
+    return place != NULL ? (char *)(uintptr_t)run + sizeof *run + place->run_at : NULL;
 }
 
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature) {
-    const phi__feature_fn *each = agent->rt->features;
-    char *state = (char *)(uintptr_t)agent + sizeof *agent;
-    for (; *each != feature; each++) {
-        if (*each == NULL) return NULL;
-        state += phi__feature_room((*each)()->agent_bytes);
-    }
-    return state;
+    const phi__feature_place *place = phi__feature_find(agent->rt, feature);
+    return place != NULL ? (char *)(uintptr_t)agent + sizeof *agent + place->agent_at : NULL;
 }
 
-/* From the feature of that place on; only: that one alone. */
+static phi__state phi__feature_one(phi__moment *moment, const phi__feature_place *place) {
+    const phi__feature *feature = place->feature;
+    moment->agent_state = moment->run_state = NULL;
+    if (feature->agent_bytes != 0)
+        moment->agent_state = (char *)moment->agent + sizeof *moment->agent + place->agent_at;
+    if (feature->run_bytes != 0 && moment->run != NULL)
+        moment->run_state = (char *)moment->run + sizeof *moment->run + place->run_at;
+    return feature->take(moment);
+}
+
+/* holder: that feature alone, by its place from 1; 0: all that want the point. */
 static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
-    const phi__feature_fn *each = moment->agent->rt->features;
-    char *agent_state = (char *)moment->agent + sizeof *moment->agent;
-    char *run_state = moment->run != NULL ? (char *)moment->run + sizeof *moment->run : NULL;
+    const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
-    size_t place = 1;
-    for (; *each != NULL && outcome == PHI__RUN_ON && moment->status == PHI_OK; each++, place++) {
-        const phi__feature *feature = (*each)();
-        if ((feature->points & (uint32_t)moment->point) != 0 && (holder == 0 || holder == place)) {
-            moment->agent_state = feature->agent_bytes != 0 ? agent_state : NULL;
-            moment->run_state = feature->run_bytes != 0 ? run_state : NULL;
-            outcome = feature->take(moment);
-            if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)place;
-        }
-        agent_state += phi__feature_room(feature->agent_bytes);
-        if (run_state != NULL) run_state += phi__feature_room(feature->run_bytes);
+    size_t i;
+    if ((features->wanted & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
+    for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
+        const phi__feature_place *place = &features->places[i];
+        if ((place->feature->points & (uint32_t)moment->point) == 0) continue;
+        if (holder != 0 && holder != i + 1) continue;
+        outcome = phi__feature_one(moment, place);
+        if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)(i + 1);
     }
     return outcome;
 }

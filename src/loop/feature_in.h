@@ -109,8 +109,24 @@ typedef struct phi__feature {
     phi__state (*take)(phi__moment *moment);
 } phi__feature;
 
-/* The table: ends with NULL. */
+/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they are
+   defined. */
 typedef const phi__feature *(*phi__feature_fn)(void);
+
+enum { PHI__FEATURE_MOST = 24 };
+
+/* The table of a runtime, looked up once. */
+typedef struct phi__feature_place {
+    const phi__feature *feature;
+    size_t run_at, agent_at; /* of its state, behind a run and an agent */
+} phi__feature_place;
+typedef struct phi__features {
+    const phi__feature_fn *table;
+    phi__feature_place places[PHI__FEATURE_MOST];
+    size_t count, run_bytes, agent_bytes;
+    uint32_t wanted; /* points that any of them wants */
+} phi__features;
+PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
 
 /* At a point of the run: what the features make of it. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);

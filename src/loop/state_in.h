@@ -399,9 +399,9 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    const phi__feature_fn *features; /* the table that loop/feature_in.h tells of */
-    phi_tape *tape;                  /* NULL: none */
-    bool tells_stages;               /* the transport does */
+    phi__features features; /* the table that loop/feature_in.h tells of */
+    phi_tape *tape;         /* NULL: none */
+    bool tells_stages;      /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
     phi__inbox inbox;
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
