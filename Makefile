@@ -30,8 +30,8 @@ VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
     tests/loop/test_attack_hooks_threads.c tests/history/test_compact.c tests/history/test_project.c \
     tests/persist/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
-# A child of fork that ends without freeing anything has leaked, for valgrind.
-VALGRIND_FORKS = tests/agent/test_leave.c
+# Children of fork that end without freeing anything have leaked, for valgrind.
+VALGRIND_FORKS = tests/agent/test_leave.c tests/persist/test_crash.c
 VALGRIND_TESTS = $(and $(filter Linux,$(shell uname -s)), $(filter-out $(VALGRIND_SLOW) $(VALGRIND_FORKS), $(filter tests/base/% tests/text/% tests/model/% tests/wire/% tests/codecs/% \
     tests/log/% tests/history/% tests/persist/% tests/loop/% tests/agent/%, $(TEST_SRC))))
 TSAN_TESTS = $(filter %_inbox.c %_threads.c, $(TEST_SRC))
