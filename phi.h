@@ -109,11 +109,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x43626363
+#if PHI__PUB_BASE != 0x281f452f
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x43626363
+#define PHI__PUB_BASE 0x281f452f
 
 /* ---- src/base/profile.h ---- */
 
@@ -122,8 +122,9 @@
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
    them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
    what is left out is not declared, or is refused with PHI_UNSUPPORTED and words that name its
-   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What the system lacks
-   (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL changes
+   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What
+   the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part:
+   PHI_MINIMAL changes
    nothing about these. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
@@ -10601,11 +10602,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xf0b8b2d2
+#if PHI__IMP_IO != 0xc6b7379d
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xf0b8b2d2
+#define PHI__IMP_IO 0xc6b7379d
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10997,12 +10998,12 @@ PHI__FN void phi__http_free(phi__http *http);
 
 /* http_curl_in.h - what the files of the libcurl transport share.
 
-   A request is a place in the table of its phi_transfer's index: waiting there costs no more than the
-   place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in exactly
-   one list: active (curl works on it), done (curl has finished, its end is to be told), lingering
-   (released: curl reads the rest of the body, which nobody gets, so that the connection can serve
-   again), dying (cancelled, it waits for its removal). Of the last two nothing of the request is
-   touched any more.
+   A request is a place in the table of its phi_transfer's index: waiting there costs no more than
+   the place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
+   exactly one list: active (curl works on it), done (curl has finished, its end is to be told),
+   lingering (released: curl reads the rest of the body, which nobody gets, so that the connection
+   can serve again), dying (cancelled, it waits for its removal). Of the last two nothing of the
+   request is touched any more.
    Nothing in here is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
@@ -11117,10 +11118,10 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
 
 /* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
 PHI__FN void phi__http_transfer_free(phi__http_transfer *t);
-PHI__FN void
-phi__http_transfer_resume(phi__http_transfer *t); /* outside of curl's callbacks only */
-PHI__FN void phi__http_transfer_move(phi__http_transfer *t,
-                                     phi__http_transfer_list *list); /* NULL: to none */
+/* outside of curl's callbacks only */
+PHI__FN void phi__http_transfer_resume(phi__http_transfer *t);
+/* NULL: to none */
+PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list);
 
 /* ---- http_drive.c: libcurl's sockets and timeout over phi__io ---- */
 
@@ -40000,11 +40001,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x3687b462
+#if PHI__IMP_LOOP != 0x682a40e5
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x3687b462
+#define PHI__IMP_LOOP 0x682a40e5
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40429,8 +40430,8 @@ typedef struct phi__feature {
     phi__state (*take)(phi__moment *moment);
 } phi__feature;
 
-/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they are
-   defined. */
+/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they
+   are defined. */
 typedef const phi__feature *(*phi__feature_fn)(void);
 
 enum { PHI__FEATURE_MOST = 24 };
@@ -49651,11 +49652,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x9bf63ab3
+#if PHI__IMP_FEATURES != 0x0a6770a2
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x9bf63ab3
+#define PHI__IMP_FEATURES 0x0a6770a2
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49726,7 +49727,8 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 
 /* ---- src/features/context_edits_in.h ---- */
 
-/* context_edits_in.h - what tools want done to what the model sees: done when their turn is over. */
+/* context_edits_in.h - what tools want done to what the model sees: done when their turn is
+   over. */
 #ifndef PHI_FEATURES_CONTEXT_EDITS_IN_H
 #define PHI_FEATURES_CONTEXT_EDITS_IN_H
 
@@ -49739,7 +49741,8 @@ PHI__FN const phi__feature *phi__context_edits_feature(void);
 
 /* ---- src/features/deferred_in.h ---- */
 
-/* deferred_in.h - rewrites that the host asks for, deferred until the run that goes on has ended. */
+/* deferred_in.h - rewrites that the host asks for, deferred until the run that goes on has
+   ended. */
 #ifndef PHI_FEATURES_DEFERRED_IN_H
 #define PHI_FEATURES_DEFERRED_IN_H
 

@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x43626363
+#if PHI__PUB_BASE != 0x281f452f
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x43626363
+#define PHI__PUB_BASE 0x281f452f
 
 /* ---- src/base/profile.h ---- */
 
@@ -71,8 +71,9 @@
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
    them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
    what is left out is not declared, or is refused with PHI_UNSUPPORTED and words that name its
-   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What the system lacks
-   (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part: PHI_MINIMAL changes
+   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What
+   the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part:
+   PHI_MINIMAL changes
    nothing about these. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H

@@ -1,11 +1,11 @@
 /* http_curl_in.h - what the files of the libcurl transport share.
 
-   A request is a place in the table of its phi_transfer's index: waiting there costs no more than the
-   place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in exactly
-   one list: active (curl works on it), done (curl has finished, its end is to be told), lingering
-   (released: curl reads the rest of the body, which nobody gets, so that the connection can serve
-   again), dying (cancelled, it waits for its removal). Of the last two nothing of the request is
-   touched any more.
+   A request is a place in the table of its phi_transfer's index: waiting there costs no more than
+   the place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
+   exactly one list: active (curl works on it), done (curl has finished, its end is to be told),
+   lingering (released: curl reads the rest of the body, which nobody gets, so that the connection
+   can serve again), dying (cancelled, it waits for its removal). Of the last two nothing of the
+   request is touched any more.
    Nothing in here is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
@@ -123,10 +123,10 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
 
 /* Removes it from the multi handle and frees it. Outside of curl's callbacks only. */
 PHI__FN void phi__http_transfer_free(phi__http_transfer *t);
-PHI__FN void
-phi__http_transfer_resume(phi__http_transfer *t); /* outside of curl's callbacks only */
-PHI__FN void phi__http_transfer_move(phi__http_transfer *t,
-                                     phi__http_transfer_list *list); /* NULL: to none */
+/* outside of curl's callbacks only */
+PHI__FN void phi__http_transfer_resume(phi__http_transfer *t);
+/* NULL: to none */
+PHI__FN void phi__http_transfer_move(phi__http_transfer *t, phi__http_transfer_list *list);
 
 /* ---- http_drive.c: libcurl's sockets and timeout over phi__io ---- */
 

@@ -109,8 +109,8 @@ typedef struct phi__feature {
     phi__state (*take)(phi__moment *moment);
 } phi__feature;
 
-/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they are
-   defined. */
+/* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they
+   are defined. */
 typedef const phi__feature *(*phi__feature_fn)(void);
 
 enum { PHI__FEATURE_MOST = 24 };
