@@ -40001,11 +40001,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x682a40e5
+#if PHI__IMP_LOOP != 0x5e5a66c9
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x682a40e5
+#define PHI__IMP_LOOP 0x5e5a66c9
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -41519,7 +41519,7 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
-/* guard.c */
+/* repeat_guard.c */
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
 PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments);
@@ -46634,7 +46634,7 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 /* ---- src/loop/repeat_guard.c ---- */
 
-/* guard.c - recognises a call that is made again and again, however its arguments are spelt. */
+/* repeat_guard.c - recognises a call that is made again and again, however its arguments are spelt. */
 
 
 /* Seeds, so that values of different kinds differ: 1 is not "1". */
@@ -48726,7 +48726,7 @@ PHI__FN void phi__run_free_toolset(phi__run *run) {
 
 /* ---- src/loop/transfer.c ---- */
 
-/* handle.c - one request under way: a bounded buffer between transport and decoder, and its four
+/* transfer.c - one request under way: a bounded buffer between transport and decoder, and its four
    deadlines.
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks

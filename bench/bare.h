@@ -1,4 +1,4 @@
-/* one_shot.h - the peer: libcurl's multi handle over epoll, with curl_multi_socket_action, and no more.
+/* bare.h - the peer: libcurl's multi handle over epoll, with curl_multi_socket_action, and no more.
 
    This is the least work a program can do with libcurl and not block. One request at a time; the
    connection is kept between them. */

@@ -141,7 +141,7 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
-/* guard.c */
+/* repeat_guard.c */
 /* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
    is no JSON counts as it is. `arena` is given back. */
 PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments);

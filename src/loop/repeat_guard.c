@@ -1,4 +1,4 @@
-/* guard.c - recognises a call that is made again and again, however its arguments are spelt. */
+/* repeat_guard.c - recognises a call that is made again and again, however its arguments are spelt. */
 #include "loop/loop_in.h"
 
 #include "text/json_in.h"

@@ -1,4 +1,4 @@
-/* handle.c - one request under way: a bounded buffer between transport and decoder, and its four
+/* transfer.c - one request under way: a bounded buffer between transport and decoder, and its four
    deadlines.
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
