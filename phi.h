@@ -16234,11 +16234,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x0693437b
+#if PHI__IMP_MODEL != 0x2c06830e
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x0693437b
+#define PHI__IMP_MODEL 0x2c06830e
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16264,6 +16264,12 @@ PHI__FN phi_status phi__failure_status(const phi_failure *failure);
 
 /* As phi_message_copy, into a message that there is. False: no memory. */
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out);
+
+/* A role as the interchange JSON has it. NULL: there is none of that number. Static. */
+PHI__FN const char *phi__message_role_word(size_t role);
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+   of a string could be taken for the value itself, so it keeps its quotes both ways. */
+PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory);
 
 /* ---- writing: appended to a buffer ---- */
 
@@ -16394,11 +16400,14 @@ PHI_API const char *phi_failure_kind_text(phi_failure_kind kind) {
 
 /* ---- src/model/message.c ---- */
 
-/* message.c - messages as data: copying, joining text, and the interchange JSON. */
+/* message.c - messages as data: copying, joining text, writing the interchange JSON. Reading it is
+   in message_read.c. */
 
 
-static const char *const phi__message_roles[] = {"", "user", "assistant", "toolResult",
-                                                 "extension"};
+PHI__FN const char *phi__message_role_word(size_t role) {
+    static const char *const words[] = {"", "user", "assistant", "toolResult", "extension"};
+    return role < PHI__COUNT(words) ? words[role] : NULL;
+}
 
 /* ---- copying ---- */
 
@@ -16494,9 +16503,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
     return is;
 }
 
-/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
-   of a string could be taken for the value itself, so it keeps its quotes both ways. */
-static bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
+PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory) {
     phi_arena_mark mark = phi_arena_save(scratch);
     bool is = text.len == 0, more = !is;
     while (more) {
@@ -16630,7 +16637,7 @@ static void phi__message_put_extra(phi__buf *out, const phi_message_extra *extra
 
 static void phi__message_put_extension(phi__buf *out, const phi_message *message,
                                        phi_arena *scratch) {
-    phi_str role = phi_str_of(phi__message_roles[PHI_ROLE_EXTENSION]);
+    phi_str role = phi_str_of(phi__message_role_word(PHI_ROLE_EXTENSION));
     if (message->extra != NULL && message->extra->role.len > 0) role = message->extra->role;
     phi__message_put_member(out, "role", role);
     phi__message_put_member(out, "kind", message->extension_kind);
@@ -16647,7 +16654,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
         phi__message_put_extension(out, message, scratch);
         return;
     }
-    phi__message_put_member(out, "role", phi_str_of(phi__message_roles[message->role]));
+    phi__message_put_member(out, "role", phi_str_of(phi__message_role_word((size_t)message->role)));
     if (message->role == PHI_ROLE_TOOL_RESULT) {
         phi__message_put_member(out, "toolCallId", message->tool_call_id);
         phi__message_put_member(out, "toolName", message->tool_name);
@@ -16671,7 +16678,90 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
-/* ---- reading ---- */
+/* ---- public ---- */
+
+PHI_API const char *phi_stop_reason_text(phi_stop_reason reason) {
+    switch (reason) {
+#define PHI_X(name, value, text)                                                                   \
+    case PHI_STOP_REASON_##name: return text;
+        PHI_STOP_REASON_LIST(PHI_X)
+#undef PHI_X
+    case PHI_STOP_REASON_NONE: break;
+    }
+    return "";
+}
+
+PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more) {
+    to->input += more->input;
+    to->output += more->output;
+    to->reasoning += more->reasoning;
+    to->cache_read += more->cache_read;
+    to->cache_write += more->cache_write;
+    to->total_tokens += more->total_tokens;
+}
+
+PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
+                                 phi_arena *arena, bool *failed) {
+    phi_str gap = phi_str_of(separator), none = {NULL, 0};
+    size_t i, len = 0, texts = 0;
+    const phi_content *only = NULL;
+    char *at, *out;
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        only = &message->content[i];
+        len = phi__add(len, only->text.len);
+        if (texts++ > 0) len = phi__add(len, gap.len);
+    }
+    if (texts == 0) return none;
+    out = at = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1);
+    if (out == NULL) {
+        if (failed != NULL) *failed = true;
+        return none;
+    }
+    for (i = 0, texts = 0; i < message->content_count; i++) {
+        phi_str text = message->content[i].text;
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (texts++ > 0 && gap.len > 0) {
+            memcpy(at, gap.at, gap.len);
+            at += gap.len;
+        }
+        if (text.len > 0) memcpy(at, text.at, text.len);
+        at += text.len;
+    }
+    *at = '\0';
+    return phi__str(out, len);
+}
+
+PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena) {
+    phi_message *out = (phi_message *)phi_arena_alloc(arena, sizeof *out);
+    return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
+}
+
+PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
+    phi__buf buf;
+    phi_arena scratch;
+    phi_status status;
+    phi__buf_init(&buf, arena->memory);
+    phi_arena_init(&scratch, arena->memory, 0);
+    phi__message_put(&buf, message, &scratch);
+    phi_arena_free(&scratch);
+    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
+    phi__buf_free(&buf);
+    return status;
+}
+
+PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
+}
+
+/* ---- src/model/message_read.c ---- */
+
+/* message_read.c - messages out of the interchange JSON. */
+
 
 typedef struct phi__message_reader {
     phi_arena *arena;
@@ -16840,7 +16930,7 @@ static phi_stop_reason phi__message_get_stop(phi_str text) {
 static phi_role phi__message_get_role(phi_str text) {
     size_t i;
     for (i = 1; i < PHI_ROLE_EXTENSION; i++)
-        if (phi__str_is(text, phi__message_roles[i])) return (phi_role)i;
+        if (phi__str_is(text, phi__message_role_word(i))) return (phi_role)i;
     return PHI_ROLE_EXTENSION;
 }
 
@@ -16983,86 +17073,6 @@ PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *are
                                            phi_message *out, phi_parse_error *error) {
     phi__message_reader r = phi__message_reader_of(arena, error);
     return phi__message_blocks(&r, array, out);
-}
-
-/* ---- public ---- */
-
-PHI_API const char *phi_stop_reason_text(phi_stop_reason reason) {
-    switch (reason) {
-#define PHI_X(name, value, text)                                                                   \
-    case PHI_STOP_REASON_##name: return text;
-        PHI_STOP_REASON_LIST(PHI_X)
-#undef PHI_X
-    case PHI_STOP_REASON_NONE: break;
-    }
-    return "";
-}
-
-PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more) {
-    to->input += more->input;
-    to->output += more->output;
-    to->reasoning += more->reasoning;
-    to->cache_read += more->cache_read;
-    to->cache_write += more->cache_write;
-    to->total_tokens += more->total_tokens;
-}
-
-PHI_API phi_str phi_message_text(const phi_message *message, const char *separator,
-                                 phi_arena *arena, bool *failed) {
-    phi_str gap = phi_str_of(separator), none = {NULL, 0};
-    size_t i, len = 0, texts = 0;
-    const phi_content *only = NULL;
-    char *at, *out;
-    for (i = 0; i < message->content_count; i++) {
-        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
-        only = &message->content[i];
-        len = phi__add(len, only->text.len);
-        if (texts++ > 0) len = phi__add(len, gap.len);
-    }
-    if (texts == 0) return none;
-    out = at = len == SIZE_MAX ? NULL : phi__arena_bytes(arena, len + 1);
-    if (out == NULL) {
-        if (failed != NULL) *failed = true;
-        return none;
-    }
-    for (i = 0, texts = 0; i < message->content_count; i++) {
-        phi_str text = message->content[i].text;
-        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
-        if (texts++ > 0 && gap.len > 0) {
-            memcpy(at, gap.at, gap.len);
-            at += gap.len;
-        }
-        if (text.len > 0) memcpy(at, text.at, text.len);
-        at += text.len;
-    }
-    *at = '\0';
-    return phi__str(out, len);
-}
-
-PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena) {
-    phi_message *out = (phi_message *)phi_arena_alloc(arena, sizeof *out);
-    return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
-}
-
-PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
-    phi__buf buf;
-    phi_arena scratch;
-    phi_status status;
-    phi__buf_init(&buf, arena->memory);
-    phi_arena_init(&scratch, arena->memory, 0);
-    phi__message_put(&buf, message, &scratch);
-    phi_arena_free(&scratch);
-    status = !buf.failed && phi__arena_str(arena, phi__buf_str(&buf), out) ? PHI_OK : PHI_NO_MEMORY;
-    phi__buf_free(&buf);
-    return status;
-}
-
-PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
-                                         phi_parse_error *error) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }
 #undef PHI__MESSAGE_BLOCK_LIST
 #undef PHI__MESSAGE_LIST

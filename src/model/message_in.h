@@ -12,6 +12,12 @@
 /* As phi_message_copy, into a message that there is. False: no memory. */
 PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi_message *out);
 
+/* A role as the interchange JSON has it. NULL: there is none of that number. Static. */
+PHI__FN const char *phi__message_role_word(size_t role);
+/* Whether a text, once all layers of quotes are off, is empty or a JSON value. Such a text inside
+   of a string could be taken for the value itself, so it keeps its quotes both ways. */
+PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no_memory);
+
 /* ---- writing: appended to a buffer ---- */
 
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
