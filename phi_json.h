@@ -2348,11 +2348,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xaf537713
+#if PHI__IMP_TEXT != 0x986ca328
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xaf537713
+#define PHI__IMP_TEXT 0x986ca328
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2788,6 +2788,46 @@ PHI__FN double phi__records_get_double(const phi_json *node, const char *key);
 PHI__FN bool phi__records_get_bool(const phi_json *node, const char *key);
 PHI__FN phi_str phi__records_get_str(const phi_json *node, const char *key);
 PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
+
+#endif
+
+/* ---- src/text/schema_in.h ---- */
+
+/* schema_in.h - what the check of values and that of schemas share: where they are, what they say,
+   how much they may do. */
+#ifndef PHI_TEXT_SCHEMA_IN_H
+#define PHI_TEXT_SCHEMA_IN_H
+
+
+#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
+#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
+
+typedef struct phi__schema {
+    const phi_json *root;
+    phi_schema_error *error; /* NULL: no words wanted */
+    size_t len;              /* of the message */
+    char place[128];         /* arguments.list[2].name, cut where it is longer */
+    size_t place_len;
+    uint32_t depth, quiet, work;
+    phi_status status; /* of what is no matter of fit */
+} phi__schema;
+
+PHI__FN void phi__schema_put(phi__schema *c, phi_str text);
+PHI__FN void phi__schema_text(phi__schema *c, const char *text);
+/* Begins a message; false: nobody wants one now. */
+PHI__FN bool phi__schema_say(phi__schema *c, const char *text);
+PHI__FN void phi__schema_quote(phi__schema *c, phi_str text);
+PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node);
+PHI__FN void phi__schema_value(phi__schema *c, const phi_json *node);
+/* "a, b or c", or "a, b, c" */
+PHI__FN void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted);
+PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
+                                const char *after);
+PHI__FN size_t phi__schema_into_item(phi__schema *c, size_t index);
+PHI__FN bool phi__schema_spend(phi__schema *c, size_t work);
+PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema);
+/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
+PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref);
 
 #endif
 
@@ -5768,185 +5808,6 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 
 
-#define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
-
-typedef struct phi__schema {
-    const phi_json *root;
-    phi_schema_error *error; /* NULL: no words wanted */
-    size_t len;              /* of the message */
-    char place[128];         /* arguments.list[2].name, cut where it is longer */
-    size_t place_len;
-    uint32_t depth, quiet, work;
-    phi_status status; /* of what is no matter of fit */
-} phi__schema;
-
-/* ---- words ---- */
-
-static void phi__schema_put(phi__schema *c, phi_str text) {
-    size_t room;
-    if (c->error == NULL) return;
-    room = sizeof c->error->message - 1 - c->len;
-    if (text.len > room) text.len = phi__utf8_cut(text, room);
-    if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
-    c->len += text.len;
-    c->error->message[c->len] = '\0';
-}
-
-static void phi__schema_text(phi__schema *c, const char *text) {
-    phi__schema_put(c, phi_str_of(text));
-}
-
-/* Begins a message; false: nobody wants one now. */
-static bool phi__schema_say(phi__schema *c, const char *text) {
-    if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
-    c->len = 0;
-    phi__schema_put(c, phi__str(c->place, c->place_len));
-    phi__schema_text(c, ": ");
-    phi__schema_text(c, text);
-    return true;
-}
-
-#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
-
-static void phi__schema_quote(phi__schema *c, phi_str text) {
-    phi__schema_text(c, "\"");
-    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
-    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
-}
-
-static void phi__schema_number(phi__schema *c, const phi_json *node) {
-    char digits[32];
-    phi__buf buf;
-    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
-    buf.at = digits;
-    buf.cap = sizeof digits;
-    if (phi__json_kind_of(node) == PHI__JSON_INT)
-        phi__json_put_i64(&buf, node->v.i);
-    else if (phi__json_kind_of(node) == PHI__JSON_UINT)
-        phi__json_put_u64(&buf, node->v.u);
-    else
-        phi__json_put_double(&buf, node->v.d);
-    phi__schema_put(c, phi__buf_str(&buf));
-}
-
-static void phi__schema_value(phi__schema *c, const phi_json *node) {
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
-    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
-    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
-    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
-    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
-    default: phi__schema_text(c, "an object"); break;
-    }
-}
-
-/* "a, b or c", or "a, b, c" */
-static void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
-    phi_json_iter it = phi_json_each(list);
-    bool first = true;
-    while (phi_json_next(&it) != NULL) {
-        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
-        first = false;
-        if (quoted)
-            phi__schema_value(c, it.at);
-        else
-            phi__schema_put(c, phi_json_str(it.at, "?"));
-    }
-}
-
-static size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
-                               const char *after) {
-    size_t was = c->place_len, room, i;
-    phi_str part[3];
-    part[0] = phi_str_of(before);
-    part[1] = name;
-    part[2] = phi_str_of(after);
-    for (i = 0; i < 3; i++) {
-        room = sizeof c->place - c->place_len;
-        if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
-        if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
-        c->place_len += part[i].len;
-    }
-    return was;
-}
-
-static size_t phi__schema_into_item(phi__schema *c, size_t index) {
-    char digits[24], *at = digits + sizeof digits;
-    do {
-        *--at = (char)('0' + index % 10);
-        index /= 10;
-    } while (index > 0);
-    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
-}
-
-/* ---- bounds ---- */
-
-static bool phi__schema_spend(phi__schema *c, size_t work) {
-    if (c->status != PHI_OK) return false;
-    if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
-        c->work += (uint32_t)work;
-        return true;
-    }
-    c->quiet = 0;
-    (void)phi__schema_say(c, "checking this takes too much work");
-    c->status = PHI_TOO_BIG;
-    return false;
-}
-
-static bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
-    if (!phi__schema_spend(c, 1 + phi_json_count(schema))) return false;
-    if (c->depth == PHI__SCHEMA_DEPTH) {
-        c->quiet = 0;
-        (void)phi__schema_say(c, "nested too deeply to be checked");
-        c->status = PHI_TOO_BIG;
-        return false;
-    }
-    c->depth++;
-    return true;
-}
-
-/* ---- references ---- */
-
-/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
-static bool phi__schema_same_step(phi_str key, phi_str step) {
-    size_t k = 0, s = 0;
-    while (k < key.len && s < step.len) {
-        char want = step.at[s++];
-        if (want == '~' && s < step.len) want = step.at[s++] == '1' ? '/' : '~';
-        if (key.at[k++] != want) return false;
-    }
-    return k == key.len && s == step.len;
-}
-
-static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
-    const phi_json *found = NULL;
-    phi_json_iter it = phi_json_each(from);
-    uint64_t index = 0; /* gcc -Os does not see that it is set */
-    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
-    if (phi_json_is_array(from))
-        return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
-                                                                : NULL;
-    while (phi_json_next(&it) != NULL)
-        if (phi__schema_same_step(it.key, step)) found = it.at;
-    return found;
-}
-
-/* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
-static const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
-    const phi_json *at = c->root;
-    if (ref.len == 0 || ref.at[0] != '#') return NULL;
-    ref = phi__str(ref.at + 1, ref.len - 1);
-    while (ref.len > 0 && at != NULL) {
-        size_t end = phi__str_find(ref, 1, "/");
-        if (ref.at[0] != '/') return NULL;
-        if (end == SIZE_MAX) end = ref.len;
-        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
-        ref = phi__str(ref.at + end, ref.len - end);
-    }
-    return at;
-}
-
 /* ---- the check ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
@@ -6443,8 +6304,175 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
     (void)phi__schema_sound(&c, schema);
     return c.status;
 }
-#undef PHI__SCHEMA_DEPTH
-#undef PHI__SCHEMA_WORK
+
+/* ---- src/text/schema_words.c ---- */
+
+/* schema_words.c - what a check of a schema says and where it is, how much it may do, and the
+   references it follows. */
+
+
+/* ---- words ---- */
+
+PHI__FN void phi__schema_put(phi__schema *c, phi_str text) {
+    size_t room;
+    if (c->error == NULL) return;
+    room = sizeof c->error->message - 1 - c->len;
+    if (text.len > room) text.len = phi__utf8_cut(text, room);
+    if (text.len > 0) memcpy(c->error->message + c->len, text.at, text.len);
+    c->len += text.len;
+    c->error->message[c->len] = '\0';
+}
+
+PHI__FN void phi__schema_text(phi__schema *c, const char *text) {
+    phi__schema_put(c, phi_str_of(text));
+}
+
+PHI__FN bool phi__schema_say(phi__schema *c, const char *text) {
+    if (c->quiet > 0 || c->status != PHI_OK || c->error == NULL) return false;
+    c->len = 0;
+    phi__schema_put(c, phi__str(c->place, c->place_len));
+    phi__schema_text(c, ": ");
+    phi__schema_text(c, text);
+    return true;
+}
+
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
+
+PHI__FN void phi__schema_quote(phi__schema *c, phi_str text) {
+    phi__schema_text(c, "\"");
+    phi__schema_put(c, phi__str(text.at, phi__utf8_cut(text, PHI__SCHEMA_QUOTE)));
+    phi__schema_text(c, text.len > PHI__SCHEMA_QUOTE ? "...\"" : "\"");
+}
+
+PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node) {
+    char digits[32];
+    phi__buf buf;
+    memset(&buf, 0, sizeof buf); /* room enough, so that it never looks for memory */
+    buf.at = digits;
+    buf.cap = sizeof digits;
+    if (phi__json_kind_of(node) == PHI__JSON_INT)
+        phi__json_put_i64(&buf, node->v.i);
+    else if (phi__json_kind_of(node) == PHI__JSON_UINT)
+        phi__json_put_u64(&buf, node->v.u);
+    else
+        phi__json_put_double(&buf, node->v.d);
+    phi__schema_put(c, phi__buf_str(&buf));
+}
+
+PHI__FN void phi__schema_value(phi__schema *c, const phi_json *node) {
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_STRING: phi__schema_quote(c, phi_json_str(node, NULL)); break;
+    case PHI_JSON_NUMBER: phi__schema_number(c, node); break;
+    case PHI_JSON_BOOL: phi__schema_text(c, phi_json_bool(node, false) ? "true" : "false"); break;
+    case PHI_JSON_NULL: phi__schema_text(c, "null"); break;
+    case PHI_JSON_ARRAY: phi__schema_text(c, "an array"); break;
+    default: phi__schema_text(c, "an object"); break;
+    }
+}
+
+PHI__FN void phi__schema_list(phi__schema *c, const phi_json *list, bool quoted) {
+    phi_json_iter it = phi_json_each(list);
+    bool first = true;
+    while (phi_json_next(&it) != NULL) {
+        if (!first) phi__schema_text(c, quoted || it.left > 0 ? ", " : " or ");
+        first = false;
+        if (quoted)
+            phi__schema_value(c, it.at);
+        else
+            phi__schema_put(c, phi_json_str(it.at, "?"));
+    }
+}
+
+PHI__FN size_t phi__schema_into(phi__schema *c, const char *before, phi_str name,
+                                const char *after) {
+    size_t was = c->place_len, room, i;
+    phi_str part[3];
+    part[0] = phi_str_of(before);
+    part[1] = name;
+    part[2] = phi_str_of(after);
+    for (i = 0; i < 3; i++) {
+        room = sizeof c->place - c->place_len;
+        if (part[i].len > room) part[i].len = phi__utf8_cut(part[i], room);
+        if (part[i].len > 0) memcpy(c->place + c->place_len, part[i].at, part[i].len);
+        c->place_len += part[i].len;
+    }
+    return was;
+}
+
+PHI__FN size_t phi__schema_into_item(phi__schema *c, size_t index) {
+    char digits[24], *at = digits + sizeof digits;
+    do {
+        *--at = (char)('0' + index % 10);
+        index /= 10;
+    } while (index > 0);
+    return phi__schema_into(c, "[", phi__str(at, (size_t)(digits + sizeof digits - at)), "]");
+}
+
+/* ---- bounds ---- */
+
+PHI__FN bool phi__schema_spend(phi__schema *c, size_t work) {
+    if (c->status != PHI_OK) return false;
+    if (work <= PHI__SCHEMA_WORK && c->work <= PHI__SCHEMA_WORK - work) {
+        c->work += (uint32_t)work;
+        return true;
+    }
+    c->quiet = 0;
+    (void)phi__schema_say(c, "checking this takes too much work");
+    c->status = PHI_TOO_BIG;
+    return false;
+}
+
+PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema) {
+    if (!phi__schema_spend(c, 1 + phi_json_count(schema))) return false;
+    if (c->depth == PHI__SCHEMA_DEPTH) {
+        c->quiet = 0;
+        (void)phi__schema_say(c, "nested too deeply to be checked");
+        c->status = PHI_TOO_BIG;
+        return false;
+    }
+    c->depth++;
+    return true;
+}
+
+/* ---- references ---- */
+
+/* Compares a key with a step of a JSON pointer, in which ~1 is a slash and ~0 a tilde. */
+static bool phi__schema_same_step(phi_str key, phi_str step) {
+    size_t k = 0, s = 0;
+    while (k < key.len && s < step.len) {
+        char want = step.at[s++];
+        if (want == '~' && s < step.len) want = step.at[s++] == '1' ? '/' : '~';
+        if (key.at[k++] != want) return false;
+    }
+    return k == key.len && s == step.len;
+}
+
+static const phi_json *phi__schema_step(phi__schema *c, const phi_json *from, phi_str step) {
+    const phi_json *found = NULL;
+    phi_json_iter it = phi_json_each(from);
+    uint64_t index = 0; /* gcc -Os does not see that it is set */
+    if (!phi__schema_spend(c, 1 + it.left)) return NULL;
+    if (phi_json_is_array(from))
+        return phi__str_to_u64(step, &index) && index < it.left ? phi_json_at(from, (size_t)index)
+                                                                : NULL;
+    while (phi_json_next(&it) != NULL)
+        if (phi__schema_same_step(it.key, step)) found = it.at;
+    return found;
+}
+
+PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
+    const phi_json *at = c->root;
+    if (ref.len == 0 || ref.at[0] != '#') return NULL;
+    ref = phi__str(ref.at + 1, ref.len - 1);
+    while (ref.len > 0 && at != NULL) {
+        size_t end = phi__str_find(ref, 1, "/");
+        if (ref.at[0] != '/') return NULL;
+        if (end == SIZE_MAX) end = ref.len;
+        at = phi__schema_step(c, at, phi__str(ref.at + 1, end - 1));
+        ref = phi__str(ref.at + end, ref.len - end);
+    }
+    return at;
+}
 #undef PHI__SCHEMA_QUOTE
 
 /* ---- src/text/sse.c ---- */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lengths: a function over 120 lines fails, over 60 is counted; a file of src/ over 900 lines fails, and
+"""Lengths: a function over 120 lines fails, over 60 is counted; a file of src/ over 600 lines fails, and
 so does a line of it over 100 columns, comments too. In a public header a declaration stands on one line
 where its own text fits, and a comment behind it ends there.
 Reads the formatted style: a function starts at the left margin and ends with a brace there.
@@ -11,7 +11,7 @@ import statistics
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FAIL, WARN, FILE = 120, 60, 900
+FAIL, WARN, FILE = 120, 60, 600
 COLUMNS = 100
 EXAMPLE = {"phi.c": 600}
 EXAMPLE_LINES = 200

@@ -1,4 +1,5 @@
-/* repeat_guard.c - recognises a call that is made again and again, however its arguments are spelt. */
+/* repeat_guard.c - recognises a call that is made again and again, however its arguments are
+   spelt. */
 #include "loop/loop_in.h"
 
 #include "text/json_in.h"
@@ -74,8 +75,8 @@ PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash)
     uint32_t i, seen = 0, known;
     guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
     guard->count++;
-    if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW)
-        guard->count = PHI__REPEAT_GUARD_WINDOW; /* never wraps */
+    /* never wraps */
+    if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW) guard->count = PHI__REPEAT_GUARD_WINDOW;
     known =
         guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
     for (i = 0; i < known; i++) seen += guard->seen[i] == hash;

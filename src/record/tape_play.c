@@ -1,10 +1,9 @@
 /* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is
    compared with it.
 
-   The lines of a step are what was let in, in order, and then what the run did with it: its
-   requests, and results that were given at once. Those are looked up within the step, whatever
-   their order, since with another budget runs that go on beside each other take other turns. All of
-   a step's lines must have been used when the next one lets in. */
+   The lines of a step are what was let in, in order, and then what the run did with it: requests,
+   and results given at once. Those are looked up within the step in any order: with another budget,
+   runs beside each other take other turns. The next step begins when all of them were used. */
 #include "base/utf8_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"
