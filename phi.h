@@ -51768,11 +51768,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xf5f000ae
+#if PHI__IMP_AGENT != 0x6409b106
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xf5f000ae
+#define PHI__IMP_AGENT 0x6409b106
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -55462,6 +55462,8 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__recall_view(thread, thread->lanes.active, at_seq);
     if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
+    /* The cut may lie before the end, also where all was asked for. */
+    if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
     if (status == PHI_OK && !phi__thread_take(made, thread, shown, NULL)) status = PHI_NO_MEMORY;

@@ -404,6 +404,33 @@ TEST(a_message_that_is_shown_stays_where_it_is) {
     end(&s);
 }
 
+/* A call without its result: a fork of all is cut in front of it. */
+static void calls(scene *s) {
+    phi_content c = PHI_ZERO;
+    phi_message m = PHI_ZERO;
+    c.kind = PHI_CONTENT_TOOL_CALL;
+    c.id = PHI__LIT("open");
+    c.name = PHI__LIT("look");
+    c.arguments = PHI__LIT("{}");
+    m.role = PHI_ROLE_ASSISTANT;
+    m.stop_reason = PHI_STOP_REASON_TOOL_USE;
+    m.content = &c;
+    m.content_count = 1;
+    CHECK_EQ_INT(phi_thread_append_messages(s->thread, &m, 1, 0, UINT64_MAX, NULL), PHI_OK);
+}
+
+TEST(a_fork_of_all_that_is_cut_reads_back_what_it_needs) {
+    scene s, plain;
+    begin(&s, true);
+    begin(&plain, false);
+    calls(&s);
+    calls(&plain);
+    CHECK(talk_fork(s.agent, UINT64_MAX, NULL) == talk_fork(plain.agent, UINT64_MAX, NULL));
+    CHECK(s.watched.reads == 1);
+    end(&plain);
+    end(&s);
+}
+
 TEST(what_left_memory_is_there_when_the_thread_leaves_its_store) {
     scene s, plain;
     char words[200];
@@ -676,6 +703,7 @@ TEST_MAIN(TEST_ENTRY(what_is_away_is_read_back_once_for_any_question),
           TEST_ENTRY(a_call_that_is_away_is_known_all_the_same),
           TEST_ENTRY(a_message_that_is_no_longer_shown_is_good_until_the_next_step),
           TEST_ENTRY(a_message_that_is_shown_stays_where_it_is),
+          TEST_ENTRY(a_fork_of_all_that_is_cut_reads_back_what_it_needs),
           TEST_ENTRY(what_left_memory_is_there_when_the_thread_leaves_its_store),
           TEST_ENTRY(a_history_that_was_cleared_leaves_memory_and_comes_back_with_its_lane),
           TEST_ENTRY(what_was_undone_is_undone_when_it_is_read_back),
