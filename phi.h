@@ -16262,11 +16262,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x2c06830e
+#if PHI__IMP_MODEL != 0xe46922fc
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x2c06830e
+#define PHI__IMP_MODEL 0xe46922fc
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16778,14 +16778,6 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     return status;
 }
 
-PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
-                                         phi_parse_error *error) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
-}
-
 /* ---- src/model/message_read.c ---- */
 
 /* message_read.c - messages out of the interchange JSON. */
@@ -17101,6 +17093,16 @@ PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *are
                                            phi_message *out, phi_parse_error *error) {
     phi__message_reader r = phi__message_reader_of(arena, error);
     return phi__message_blocks(&r, array, out);
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }
 #undef PHI__MESSAGE_BLOCK_LIST
 #undef PHI__MESSAGE_LIST

@@ -349,11 +349,3 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     phi__buf_free(&buf);
     return status;
 }
-
-PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
-                                         phi_parse_error *error) {
-    phi_json *root = NULL;
-    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
-    if (status == PHI_TOO_BIG) status = PHI_PARSE;
-    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
-}

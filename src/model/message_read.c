@@ -314,3 +314,13 @@ PHI__FN phi_status phi__message_get_blocks(const phi_json *array, phi_arena *are
     phi__message_reader r = phi__message_reader_of(arena, error);
     return phi__message_blocks(&r, array, out);
 }
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
+                                         phi_parse_error *error) {
+    phi_json *root = NULL;
+    phi_status status = phi_json_parse(arena, json, PHI_JSON_REPLACE_BAD_UTF8, &root, error);
+    if (status == PHI_TOO_BIG) status = PHI_PARSE;
+    return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
+}
