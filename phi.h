@@ -29566,11 +29566,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x9a974d97
+#if PHI__IMP_HISTORY != 0x4c1e7f3c
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x9a974d97
+#define PHI__IMP_HISTORY 0x4c1e7f3c
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29984,7 +29984,9 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 /* Noted in the log, and kept. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
-/* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
+/* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json);
+/* Takes in what a note of kind PHI_NOTE_THREAD says. As phi__about_is_object. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
    none of its entries). */
@@ -30452,6 +30454,18 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
     return status;
 }
 
+PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    if (json.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
+    phi_arena_free(&scratch);
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+}
+
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_thread_info info = phi__about_info(thread);
     phi_json *root = NULL;
@@ -30465,6 +30479,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
     thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), thread->log.made_ms);
+    if (status == PHI_OK) status = phi__about_is_object(thread, info.metadata);
     if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;
@@ -35796,11 +35811,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xfb2fe925
+#if PHI__IMP_PERSIST != 0x8ab2fc38
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xfb2fe925
+#define PHI__IMP_PERSIST 0x8ab2fc38
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -37513,7 +37528,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
         status = phi__about_read(thread, entry->of.note->json);
-    return status;
+    return status == PHI_BAD_ARG ? phi__entry_bad(r, "json: metadata is no object") : status;
 }
 
 /* ---- rewrites ---- */
@@ -39078,23 +39093,11 @@ PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
     return phi__about_set(thread, &info);
 }
 
-static phi_status phi__info_is_object(const phi_thread *thread, phi_str json) {
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_status status;
-    if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
-    phi_arena_free(&scratch);
-    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-}
-
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
     phi_thread_info info;
     phi_status status;
     if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__info_is_object(thread, json);
+    status = phi__about_is_object(thread, json);
     if (status != PHI_OK) return status;
     info = phi__about_info(thread);
     if (phi_str_equal(info.metadata, json)) return PHI_OK;
@@ -49693,11 +49696,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x0a6770a2
+#if PHI__IMP_FEATURES != 0xa0be6d1f
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x0a6770a2
+#define PHI__IMP_FEATURES 0xa0be6d1f
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -51756,6 +51759,9 @@ PHI__TABLE(PHI__TABLE_DECLARE)
 
 PHI__FN const phi__feature_fn *phi__features_table(void) {
     static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
+    /* Each has a place in phi__features. */
+    typedef char fits[PHI__COUNT(table) - 1 <= (size_t)PHI__FEATURE_MOST ? 1 : -1];
+    (void)sizeof(fits);
     return table;
 }
 #undef PHI__TABLE_FIELDS

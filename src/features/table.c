@@ -51,5 +51,8 @@ PHI__TABLE(PHI__TABLE_DECLARE)
 
 PHI__FN const phi__feature_fn *phi__features_table(void) {
     static const phi__feature_fn table[] = {PHI__TABLE(PHI__TABLE_LINE) NULL};
+    /* Each has a place in phi__features. */
+    typedef char fits[PHI__COUNT(table) - 1 <= (size_t)PHI__FEATURE_MOST ? 1 : -1];
+    (void)sizeof(fits);
     return table;
 }

@@ -97,6 +97,18 @@ static phi_status phi__about_note(phi_thread *thread, const phi_thread_info *inf
     return status;
 }
 
+PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json) {
+    phi_json *root = NULL;
+    phi_arena scratch;
+    phi_status status;
+    if (json.len == 0) return PHI_OK;
+    phi_arena_init(&scratch, thread->log.memory, 0);
+    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
+    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
+    phi_arena_free(&scratch);
+    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
+}
+
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     phi_thread_info info = phi__about_info(thread);
     phi_json *root = NULL;
@@ -110,6 +122,7 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note) {
     info.forked_at = phi_json_uint(phi_json_get(root, "forked_at"), UINT64_MAX);
     if (info.forked_from.len == 0) info.forked_at = 0;
     thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), thread->log.made_ms);
+    if (status == PHI_OK) status = phi__about_is_object(thread, info.metadata);
     if (status == PHI_OK && !phi__about_take(thread, &info)) status = PHI_NO_MEMORY;
     phi_arena_free(&scratch);
     return status;

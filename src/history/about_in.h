@@ -23,7 +23,9 @@ PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
 PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 /* Noted in the log, and kept. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
-/* Takes in what a note of kind PHI_NOTE_THREAD says. PHI_NO_MEMORY. */
+/* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
+PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json);
+/* Takes in what a note of kind PHI_NOTE_THREAD says. As phi__about_is_object. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
    none of its entries). */

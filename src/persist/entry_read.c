@@ -242,7 +242,7 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
     if (status == PHI_OK && kind == PHI_ENTRY_NOTE &&
         phi__str_is(entry->of.note->kind, PHI_NOTE_THREAD))
         status = phi__about_read(thread, entry->of.note->json);
-    return status;
+    return status == PHI_BAD_ARG ? phi__entry_bad(r, "json: metadata is no object") : status;
 }
 
 /* ---- rewrites ---- */

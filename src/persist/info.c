@@ -57,23 +57,11 @@ PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title) {
     return phi__about_set(thread, &info);
 }
 
-static phi_status phi__info_is_object(const phi_thread *thread, phi_str json) {
-    phi_json *root = NULL;
-    phi_arena scratch;
-    phi_status status;
-    if (json.len == 0) return PHI_OK;
-    phi_arena_init(&scratch, thread->log.memory, 0);
-    status = phi_json_parse(&scratch, json, PHI_JSON_BORROW, &root, NULL);
-    if (status == PHI_OK && phi_json_type_of(root) != PHI_JSON_OBJECT) status = PHI_BAD_ARG;
-    phi_arena_free(&scratch);
-    return status == PHI_OK || status == PHI_NO_MEMORY ? status : PHI_BAD_ARG;
-}
-
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json) {
     phi_thread_info info;
     phi_status status;
     if (thread == NULL || (json.at == NULL && json.len > 0)) return PHI_BAD_ARG;
-    status = phi__info_is_object(thread, json);
+    status = phi__about_is_object(thread, json);
     if (status != PHI_OK) return status;
     info = phi__about_info(thread);
     if (phi_str_equal(info.metadata, json)) return PHI_OK;

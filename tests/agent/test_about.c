@@ -337,6 +337,19 @@ TEST(a_text_of_a_thread_has_its_id_and_reads_as_the_same) {
     rig_free(r);
 }
 
+TEST(a_text_whose_metadata_is_no_object_is_refused_with_its_line) {
+    static const char text[] =
+        "{\"phi_thread\":1}\n{\"seq\":0,\"kind\":\"note\",\"at\":1,\"name\":\"phi.thread\","
+        "\"json\":\"{\\\"metadata\\\":\\\"[1]\\\"}\"}\n";
+    rig *r = rig_new();
+    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
+    char words[100];
+    CHECK_EQ_INT(phi_thread_from_json(thread, phi_str_of(text), words, sizeof words), PHI_PARSE);
+    CHECK_EQ_STR(words, "line 2: json: metadata is no object");
+    CHECK_EQ_INT((int)phi_thread_count(thread), 0);
+    rig_free(r);
+}
+
 TEST(a_snapshot_keeps_all_of_it) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -440,6 +453,7 @@ TEST_MAIN(TEST_ENTRY(a_thread_in_memory_has_an_id_that_stays),
           TEST_ENTRY(a_log_that_was_read_has_the_times_of_its_entries),
           TEST_ENTRY(a_store_keeps_all_of_it), TEST_ENTRY(out_of_its_store_a_thread_keeps_its_id),
           TEST_ENTRY(a_text_of_a_thread_has_its_id_and_reads_as_the_same),
+          TEST_ENTRY(a_text_whose_metadata_is_no_object_is_refused_with_its_line),
           TEST_ENTRY(a_snapshot_keeps_all_of_it),
           TEST_ENTRY(an_agent_that_forgets_keeps_it_and_one_that_begins_anew_does_not),
           TEST_ENTRY(without_memory_nothing_changes))
