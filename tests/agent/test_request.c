@@ -290,6 +290,43 @@ TEST(a_saved_run_keeps_what_its_request_has_of_its_own) {
     rig_free(s.r);
 }
 
+TEST(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has) {
+    phi_tool own[2];
+    phi_ask_desc desc = PHI_ZERO;
+    phi_pending_item item;
+    phi_response response;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str saved = {NULL, 0};
+    scene s;
+    begin(&s);
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    own[0] = s.tools[1]; /* "wait", which the agent has as well */
+    own[1] = rig_echo();
+    own[1].name = "sing";
+    desc.text = "go";
+    desc.tools = own;
+    desc.tool_count = 2;
+    rig_call(s.r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_ask_with(s.agent, &desc, &response), PHI_OK);
+    (void)rig_run(s.r, 10);
+    CHECK(offers(&s, 0, "wait") && offers(&s, 0, "sing"));
+    CHECK_EQ_INT(phi_agent_snapshot(s.agent, &arena, &saved), PHI_OK);
+    CHECK_EQ_INT(phi_agent_free(s.agent), PHI_OK);
+    s.agent = phi_agent_restore(rig_runtime(s.r), &s.desc, saved, PHI_RESTORE_RESUME);
+    phi_arena_free(&arena);
+    REQUIRE(s.agent.rt != NULL);
+    (void)rig_run(s.r, 5);
+    REQUIRE(phi_agent_waiting(s.agent, &item) == PHI_WAITING_CALL);
+    rig_says(s.r, "done");
+    CHECK_EQ_INT(phi_call_finish(item.call, "found", 5, false), PHI_OK);
+    (void)rig_run(s.r, 20);
+    CHECK_EQ_INT((int)rig_requests(s.r), 2);
+    CHECK(offers(&s, 1, "wait") && !offers(&s, 1, "sing") && !offers(&s, 1, "echo"));
+    rig_free(s.r);
+}
+
 /* ---- what is said to a run that goes on ---- */
 
 TEST(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_about_it) {
@@ -471,6 +508,7 @@ TEST_MAIN(
     TEST_ENTRY(a_request_waits_for_decisions_as_long_as_it_says),
     TEST_ENTRY(a_request_has_an_id_and_its_query_and_the_log_keeps_what_the_host_says_about_it),
     TEST_ENTRY(a_saved_run_keeps_what_its_request_has_of_its_own),
+    TEST_ENTRY(a_saved_run_with_tools_of_its_own_goes_on_with_those_that_the_agent_has),
     TEST_ENTRY(what_is_put_into_a_queue_can_name_its_run_and_keeps_what_the_host_says_about_it),
     TEST_ENTRY(an_abort_can_name_its_run_and_say_why),
     TEST_ENTRY(what_a_paused_run_waits_for_stays_readable_while_it_is_aborted),
