@@ -194,6 +194,23 @@ def job_padded(std):
     run(compiler("gcc", std) + ["-Wpadded", "-fsyntax-only", path])
 
 
+def compile_shifted(command, rest):
+    """Compiles, if need be once more with 64 blanks before each header: pcc's preprocessor writes a stray
+    "?" where an #include's line meets the end of its buffer, so that it takes a few bytes more or less to
+    fail. What is wrong with the headers is wrong with both."""
+    try:
+        run(command + ["-I", INC] + rest)
+    except Failed:
+        shifted = INC + "_shifted"
+        os.makedirs(shifted, exist_ok=True)
+        for header in HEADERS:
+            with open(os.path.join(INC, header), encoding="utf-8") as file:
+                text = file.read()
+            with open(os.path.join(shifted, header), "w", encoding="utf-8") as file:
+                file.write(" " * 63 + "\n" + text)
+        run(command + ["-I", shifted] + rest)
+
+
 def job_other_compiler(cc):
     """A compiler without atomics, as far as it is there: declarations, then a program of one thread."""
     if shutil.which(cc) is None:
@@ -201,13 +218,13 @@ def job_other_compiler(cc):
             raise Failed(f"{cc} is missing: make deps")
         return f"no {cc}"
     path = source(tag("decl", cc) + ".c", includes(HEADERS + HEADERS) + CALL)
-    run([cc, "-I", INC, "-c", path, "-o", path + ".o"])
+    compile_shifted([cc], ["-c", path, "-o", path + ".o"])
     name = tag("link", cc)
     one = source(name + "_impl.c", includes(HEADERS, True))
     two = source(name + "_user.c", user_program("c99"))
     program = os.path.join(OUT, name)
     for path in (one, two):
-        run([cc, "-I", INC, "-DPHI_NO_THREADS", "-c", path, "-o", path + ".o"])
+        compile_shifted([cc], ["-DPHI_NO_THREADS", "-c", path, "-o", path + ".o"])
     run([cc, one + ".o", two + ".o", "-o", program, "-lcurl"])
     run([program])
     return None
