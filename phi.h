@@ -40044,11 +40044,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8012a576
+#if PHI__IMP_LOOP != 0x34ef634b
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8012a576
+#define PHI__IMP_LOOP 0x34ef634b
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40226,27 +40226,6 @@ PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what poin
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_give_up(phi__run *run);
-
-#endif
-
-/* ---- src/loop/charge_in.h ---- */
-
-/* charge_in.h - what an attempt has cost is counted in its run, its agent and the budgets of all
-   above. */
-#ifndef PHI_LOOP_CHARGE_IN_H
-#define PHI_LOOP_CHARGE_IN_H
-
-
-typedef struct phi__spent {
-    phi_usage usage, turn;
-    double cost;
-} phi__spent;
-
-PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage);
-PHI__FN const phi__spent *phi__charge_of(const phi__run *run);
-PHI__FN void phi__charge_clear(phi__run *run);                        /* a turn begins */
-PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage); /* the answer that counts */
-PHI__FN void phi__charge(phi__run *run, const phi_usage *usage);
 
 #endif
 
@@ -40628,12 +40607,25 @@ PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
 
 #endif
 
-/* ---- src/loop/pause_in.h ---- */
+/* ---- src/loop/limits_in.h ---- */
 
-/* pause_in.h - runs that wait at a limit or a budget for more. */
-#ifndef PHI_LOOP_PAUSE_IN_H
-#define PHI_LOOP_PAUSE_IN_H
+/* limits_in.h - what a run may spend: limits, budgets, what its attempts are charged, and its pause
+   at a limit. */
+#ifndef PHI_LOOP_LIMITS_IN_H
+#define PHI_LOOP_LIMITS_IN_H
 
+
+typedef struct phi__spent {
+    phi_usage usage, turn;
+    double cost;
+} phi__spent;
+
+PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage);
+PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run);
+PHI__FN void phi__limits_charge_clear(phi__run *run); /* a turn begins */
+/* the answer that counts */
+PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage);
+PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage);
 
 typedef struct phi__pause {
     bool on;
@@ -40643,19 +40635,31 @@ typedef struct phi__pause {
     phi_agent payer; /* whose limit or budget it is */
 } phi__pause;
 
-PHI__FN void phi__pause_init(phi__run *run);
-PHI__FN void phi__pause_free(phi__run *run);
+PHI__FN void phi__limits_pause_init(phi__run *run);
+PHI__FN void phi__limits_pause_free(phi__run *run);
 /* Whose limit or budget is reached: said before it begins. */
-PHI__FN void phi__pause_of(phi__run *run, phi_agent payer);
+PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer);
 /* Until at_us, in the list of those that pause. False: no memory, and it pauses all the same. */
-PHI__FN bool phi__pause_begin(phi__run *run, const char *reason, uint64_t at_us);
-PHI__FN void phi__pause_end(phi__run *run); /* not pausing: harmless */
-PHI__FN bool phi__pause_on(const phi__run *run);
-PHI__FN bool phi__pause_over(const phi__run *run);
+PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us);
+PHI__FN void phi__limits_pause_end(phi__run *run); /* not pausing: harmless */
+PHI__FN bool phi__limits_pause_on(const phi__run *run);
+PHI__FN bool phi__limits_pause_over(const phi__run *run);
 /* For phi_pending, of one that pauses. */
-PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item);
+PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item);
 /* All look again. */
-PHI__FN void phi__pause_wake_all(phi_runtime *rt);
+PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt);
+
+/* it, or one above, has a limit */
+PHI__FN bool phi__limits_budget_limited(const phi__agent *agent);
+/* Takes a reservation in every budget of the line, or says why not. */
+PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                        size_t size);
+PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
+                                       uint64_t requests);
+PHI__FN void phi__limits_budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
+PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 #endif
 
@@ -41476,8 +41480,8 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       uint64_t max_bytes, void (*ready)(phi__transfer *),
                                       void *owner, phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
-PHI__FN uint64_t
-phi__transfer_decoded(const phi__transfer *transfer); /* bytes of the body so far */
+/* bytes of the body so far */
+PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *transfer);
 PHI__FN void phi__transfer_took(phi__transfer *transfer, size_t bytes);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */
@@ -41487,8 +41491,8 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status
 PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *bytes, size_t len);
 PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
                                          const char *words);
-PHI__FN void
-phi__transfer_close(phi__transfer *transfer); /* cancels if it goes; NULL is harmless */
+/* cancels if it goes; NULL is harmless */
+PHI__FN void phi__transfer_close(phi__transfer *transfer);
 
 /* arguments.c */
 /* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
@@ -41546,14 +41550,6 @@ PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
-
-/* budget.c */
-PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
-/* Takes a reservation in every budget of the line, or says why not. */
-PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                 size_t size);
-PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
-PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
 
 /* retry.c */
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
@@ -41673,10 +41669,6 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
    the overhead, and an estimate of what came since; where the list was changed since then, or
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
-
-/* limits.c */
-PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
-PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 
 #endif
 
@@ -41957,8 +41949,8 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi_usage usage;
     if (run->attempt.answer == NULL || !run->attempt.answer->live) return;
     usage = run->attempt.answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
-    phi__charge(run, &usage);
+    if (usage.total_tokens == 0) usage.total_tokens = phi__limits_charge_tokens(&usage);
+    phi__limits_charge(run, &usage);
 }
 
 PHI__FN void phi__run_rewind(phi__run *run) {
@@ -42247,9 +42239,9 @@ static bool phi__attempt_wanted(const phi__run *run) {
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     bool emitted = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
-    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
+    phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
-    phi__budget_release(run); /* so that those whom its tools start find what is left */
+    phi__limits_budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
     return true;
 }
@@ -42287,107 +42279,9 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
     if (phi__attempt_wanted(run) &&
         phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
                           phi__attempt_random(run), &run->attempt.delay_ms) &&
-        phi__limit_leaves(run, run->attempt.delay_ms))
+        phi__limits_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);
     return phi__attempt_give_up(run);
-}
-
-/* ---- src/loop/budget.c ---- */
-
-/* budget.c - what agents may spend, as a tree: reserved before a turn, charged after a call.
-
-   A reservation stands in the agent's own budget and in all above it, so that children which spend
-   at the same time cannot together go beyond what their parent has. */
-
-#include <stdio.h>
-
-PHI__FN bool phi__budget_limited(const phi__agent *agent) {
-    for (; agent != NULL; agent = agent->tree.parent) {
-        const phi_budget *limits = &agent->budget.limits;
-        if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
-            return true;
-    }
-    return false;
-}
-
-static uint64_t phi__budget_sum(uint64_t a, uint64_t b) {
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static bool phi__budget_fits(const phi__budget *b, uint64_t tokens, double cost, char *reason,
-                             size_t size) {
-    const phi_budget *limits = &b->limits;
-    const phi_spending *seen = &b->seen;
-    uint64_t taken = phi__budget_sum(seen->tokens, seen->reserved_tokens);
-    double paid = seen->cost + seen->reserved_cost;
-    if (limits->max_requests != 0 && seen->requests >= limits->max_requests) {
-        (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
-                       (unsigned long long)seen->requests,
-                       (unsigned long long)limits->max_requests);
-        return false;
-    }
-    if (limits->max_tokens != 0 && phi__budget_sum(taken, tokens) > limits->max_tokens) {
-        (void)snprintf(reason, size,
-                       "Token budget reached (%llu/%llu, the next call may take %llu)",
-                       (unsigned long long)taken, (unsigned long long)limits->max_tokens,
-                       (unsigned long long)tokens);
-        return false;
-    }
-    if (limits->max_cost > 0 && paid + cost > limits->max_cost) {
-        (void)snprintf(reason, size,
-                       "Cost budget reached ($%.4f/$%.4f, the next call may take $%.4f)", paid,
-                       limits->max_cost, cost);
-        return false;
-    }
-    return true;
-}
-
-PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                 size_t size) {
-    phi__agent *agent;
-    phi__budget_release(run);
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        if (!phi__budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            phi__pause_of(run, phi__agent_handle(agent));
-            return false;
-        }
-    run->reserved.tokens = tokens;
-    run->reserved.cost = cost;
-    run->reserved.requests = 1;
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
-        agent->budget.seen.reserved_tokens += tokens;
-        agent->budget.seen.reserved_cost += cost;
-        agent->budget.seen.requests++;
-    }
-    return true;
-}
-
-/* Rates are doubles: what is left of a sum of reservations that are all gone is no money. */
-static void phi__budget_give_back(phi_spending *seen, const phi_spending *reserved) {
-    seen->reserved_tokens -=
-        seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
-    seen->reserved_cost -= reserved->cost;
-    if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
-    if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
-}
-
-/* Whoever pauses for want of what others had reserved may go on now. */
-PHI__FN void phi__budget_release(phi__run *run) {
-    phi__agent *agent;
-    if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
-    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
-        phi__budget_give_back(&agent->budget.seen, &run->reserved);
-    memset(&run->reserved, 0, sizeof run->reserved);
-    phi__pause_wake_all(run->agent->rt);
-}
-
-PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost,
-                                uint64_t requests) {
-    for (; agent != NULL; agent = agent->tree.parent) {
-        agent->budget.seen.tokens = phi__budget_sum(agent->budget.seen.tokens, tokens);
-        agent->budget.seen.cost += cost;
-        agent->budget.seen.requests += requests;
-    }
 }
 
 /* ---- src/loop/call.c ---- */
@@ -42946,59 +42840,6 @@ PHI_API bool phi_call_pending(phi_call handle) {
     return handle.rt != NULL && phi__slots_state(&handle.rt->calls, handle.index, handle.gen) ==
                                     (uint32_t)PHI__CALL_PENDING;
 }
-
-/* ---- src/loop/charge.c ---- */
-
-/* charge.c - what attempts cost: the run, its agent, those above it, and their budgets. */
-
-
-PHI__FN uint64_t phi__charge_tokens(const phi_usage *usage) {
-    return usage->input + usage->output + usage->cache_read + usage->cache_write;
-}
-
-/* What the writer of a summary has cost is its agent's, too. */
-static void phi__charge_reader(const phi__agent *writer, const phi_usage *usage, double cost) {
-    phi__agent *agent = writer->tree.parent;
-    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
-    phi_usage_add(&agent->spent.usage, usage);
-    agent->spent.cost += cost;
-}
-
-static void phi__charge_tell(phi__run *run, const phi_usage *usage) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_CHARGED;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.usage = usage;
-    (void)phi__feature_take(&moment);
-}
-
-/* What an attempt has cost, of which the answer may have been thrown away. */
-PHI__FN void phi__charge(phi__run *run, const phi_usage *usage) {
-    phi__agent *agent = run->agent;
-    double cost = phi_cost_of(&agent->desc.model.cost, usage);
-    phi_usage_add(&run->spent.usage, usage);
-    phi_usage_add(&agent->spent.usage, usage);
-    phi_usage_add(&agent->spent.run_usage, usage);
-    phi__charge_tell(run, usage);
-    run->spent.cost += cost;
-    agent->spent.cost += cost;
-    agent->spent.run_cost += cost;
-    phi__charge_reader(agent, usage, cost);
-    phi__budget_charge(agent, phi__charge_tokens(usage), cost, 0);
-}
-
-PHI__FN void phi__charge_turn(phi__run *run, const phi_usage *usage) {
-    run->spent.turn = *usage;
-    phi__charge(run, usage);
-}
-
-PHI__FN void phi__charge_clear(phi__run *run) {
-    memset(&run->spent.turn, 0, sizeof run->spent.turn);
-}
-
-PHI__FN const phi__spent *phi__charge_of(const phi__run *run) { return &run->spent; }
 
 /* ---- src/loop/context.c ---- */
 
@@ -43872,7 +43713,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
-    phi__pause_end(run);
+    phi__limits_pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
@@ -45223,22 +45064,228 @@ PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_que
 
 /* ---- src/loop/limits.c ---- */
 
-/* limits.c - whether a run has had enough; the texts are part of the log. */
+/* limits.c - what a run may spend: its own limits, the budgets of its agent and of all above it,
+   what each attempt is charged, and the pause of a run that has reached one of them.
+
+   A reservation stands in the agent's own budget and in all above it, so that children which spend
+   at the same time cannot together go beyond what their parent has. The words of a limit are part
+   of the log. */
+
 
 #include <stdio.h>
 
-PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
+/* ---- pauses ---- */
+
+PHI__FN void phi__limits_pause_init(phi__run *run) {
+    phi__buf_init(&run->pause.reason, &run->agent->memory);
+}
+
+PHI__FN void phi__limits_pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
+
+PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
+
+PHI__FN bool phi__limits_pause_on(const phi__run *run) { return run->pause.on; }
+
+PHI__FN bool phi__limits_pause_over(const phi__run *run) { return run->pause.over; }
+
+static void phi__limits_pause_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    run->pause.over = true;
+    phi__run_wake(run);
+}
+
+PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
+    phi_runtime *rt = run->agent->rt;
+    run->pause.on = true;
+    run->pause.prev = NULL;
+    run->pause.next = rt->paused;
+    if (rt->paused != NULL) rt->paused->pause.prev = run;
+    rt->paused = run;
+    phi__buf_clear(&run->pause.reason);
+    phi__buf_text(&run->pause.reason, reason);
+    run->timer.fire = phi__limits_pause_timer;
+    return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+PHI__FN void phi__limits_pause_end(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->pause.on) return;
+    run->pause.on = run->pause.over = false;
+    phi__io_timer_clear(rt->io, &run->timer);
+    if (run->pause.prev != NULL)
+        run->pause.prev->pause.next = run->pause.next;
+    else
+        rt->paused = run->pause.next;
+    if (run->pause.next != NULL) run->pause.next->pause.prev = run->pause.prev;
+}
+
+PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item) {
+    item->text = phi__buf_str(&run->pause.reason);
+    item->payer = run->pause.payer;
+}
+
+PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->paused; run != NULL; run = run->pause.next) phi__run_wake(run);
+}
+
+/* ---- budgets ---- */
+
+PHI__FN bool phi__limits_budget_limited(const phi__agent *agent) {
+    for (; agent != NULL; agent = agent->tree.parent) {
+        const phi_budget *limits = &agent->budget.limits;
+        if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t phi__limits_budget_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool phi__limits_budget_fits(const phi__budget *b, uint64_t tokens, double cost,
+                                    char *reason, size_t size) {
+    const phi_budget *limits = &b->limits;
+    const phi_spending *seen = &b->seen;
+    uint64_t taken = phi__limits_budget_sum(seen->tokens, seen->reserved_tokens);
+    double paid = seen->cost + seen->reserved_cost;
+    if (limits->max_requests != 0 && seen->requests >= limits->max_requests) {
+        (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
+                       (unsigned long long)seen->requests,
+                       (unsigned long long)limits->max_requests);
+        return false;
+    }
+    if (limits->max_tokens != 0 && phi__limits_budget_sum(taken, tokens) > limits->max_tokens) {
+        (void)snprintf(reason, size,
+                       "Token budget reached (%llu/%llu, the next call may take %llu)",
+                       (unsigned long long)taken, (unsigned long long)limits->max_tokens,
+                       (unsigned long long)tokens);
+        return false;
+    }
+    if (limits->max_cost > 0 && paid + cost > limits->max_cost) {
+        (void)snprintf(reason, size,
+                       "Cost budget reached ($%.4f/$%.4f, the next call may take $%.4f)", paid,
+                       limits->max_cost, cost);
+        return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                        size_t size) {
+    phi__agent *agent;
+    phi__limits_budget_release(run);
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+        if (!phi__limits_budget_fits(&agent->budget, tokens, cost, reason, size)) {
+            phi__limits_pause_of(run, phi__agent_handle(agent));
+            return false;
+        }
+    run->reserved.tokens = tokens;
+    run->reserved.cost = cost;
+    run->reserved.requests = 1;
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
+        agent->budget.seen.reserved_tokens += tokens;
+        agent->budget.seen.reserved_cost += cost;
+        agent->budget.seen.requests++;
+    }
+    return true;
+}
+
+/* Rates are doubles: what is left of a sum of reservations that are all gone is no money. */
+static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
+    seen->reserved_tokens -=
+        seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
+    seen->reserved_cost -= reserved->cost;
+    if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
+    if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
+}
+
+/* Whoever pauses for want of what others had reserved may go on now. */
+PHI__FN void phi__limits_budget_release(phi__run *run) {
+    phi__agent *agent;
+    if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+        phi__limits_budget_give_back(&agent->budget.seen, &run->reserved);
+    memset(&run->reserved, 0, sizeof run->reserved);
+    phi__limits_pause_wake_all(run->agent->rt);
+}
+
+PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
+                                       uint64_t requests) {
+    for (; agent != NULL; agent = agent->tree.parent) {
+        agent->budget.seen.tokens = phi__limits_budget_sum(agent->budget.seen.tokens, tokens);
+        agent->budget.seen.cost += cost;
+        agent->budget.seen.requests += requests;
+    }
+}
+
+/* ---- charges ---- */
+
+PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
+    return usage->input + usage->output + usage->cache_read + usage->cache_write;
+}
+
+/* What the writer of a summary has cost is its agent's, too. */
+static void phi__limits_charge_reader(const phi__agent *writer, const phi_usage *usage,
+                                      double cost) {
+    phi__agent *agent = writer->tree.parent;
+    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->spent.usage, usage);
+    agent->spent.cost += cost;
+}
+
+static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_CHARGED;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.usage = usage;
+    (void)phi__feature_take(&moment);
+}
+
+/* What an attempt has cost, of which the answer may have been thrown away. */
+PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
+    phi__agent *agent = run->agent;
+    double cost = phi_cost_of(&agent->desc.model.cost, usage);
+    phi_usage_add(&run->spent.usage, usage);
+    phi_usage_add(&agent->spent.usage, usage);
+    phi_usage_add(&agent->spent.run_usage, usage);
+    phi__limits_charge_tell(run, usage);
+    run->spent.cost += cost;
+    agent->spent.cost += cost;
+    agent->spent.run_cost += cost;
+    phi__limits_charge_reader(agent, usage, cost);
+    phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
+}
+
+PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
+    run->spent.turn = *usage;
+    phi__limits_charge(run, usage);
+}
+
+PHI__FN void phi__limits_charge_clear(phi__run *run) {
+    memset(&run->spent.turn, 0, sizeof run->spent.turn);
+}
+
+PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &run->spent; }
+
+/* ---- limits ---- */
+
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     if (run->limits.max_duration_ms == PHI_UNLIMITED || run->limits.pause) return true;
     return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
 }
 
-PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
+PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens = phi__charge_of(run)->usage.input + phi__charge_of(run)->usage.output;
+    uint64_t tokens =
+        phi__limits_charge_of(run)->usage.input + phi__limits_charge_of(run)->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__pause_of(run, phi__agent_handle(run->agent));
+    phi__limits_pause_of(run, phi__agent_handle(run->agent));
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
@@ -45255,9 +45302,9 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
-                       limits->max_cost);
+    if (limits->max_cost > 0 && phi__limits_charge_of(run)->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)",
+                       phi__limits_charge_of(run)->cost, limits->max_cost);
         return true;
     }
     return false;
@@ -45932,65 +45979,6 @@ PHI__FN void phi__one_shot_forget(phi__agent *agent) {
         rt->one_shot_over.last = agent->one_shot.prev;
 }
 
-/* ---- src/loop/pause.c ---- */
-
-/* pause.c - runs that wait at a limit or a budget: for more of it, or until they have waited long
-   enough. */
-
-
-PHI__FN void phi__pause_init(phi__run *run) {
-    phi__buf_init(&run->pause.reason, &run->agent->memory);
-}
-
-PHI__FN void phi__pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
-
-PHI__FN void phi__pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
-
-PHI__FN bool phi__pause_on(const phi__run *run) { return run->pause.on; }
-
-PHI__FN bool phi__pause_over(const phi__run *run) { return run->pause.over; }
-
-static void phi__pause_timer(phi__timer *timer) {
-    phi__run *run = PHI__OWNER(timer, phi__run, timer);
-    run->pause.over = true;
-    phi__run_wake(run);
-}
-
-PHI__FN bool phi__pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
-    phi_runtime *rt = run->agent->rt;
-    run->pause.on = true;
-    run->pause.prev = NULL;
-    run->pause.next = rt->paused;
-    if (rt->paused != NULL) rt->paused->pause.prev = run;
-    rt->paused = run;
-    phi__buf_clear(&run->pause.reason);
-    phi__buf_text(&run->pause.reason, reason);
-    run->timer.fire = phi__pause_timer;
-    return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
-}
-
-PHI__FN void phi__pause_end(phi__run *run) {
-    phi_runtime *rt = run->agent->rt;
-    if (!run->pause.on) return;
-    run->pause.on = run->pause.over = false;
-    phi__io_timer_clear(rt->io, &run->timer);
-    if (run->pause.prev != NULL)
-        run->pause.prev->pause.next = run->pause.next;
-    else
-        rt->paused = run->pause.next;
-    if (run->pause.next != NULL) run->pause.next->pause.prev = run->pause.prev;
-}
-
-PHI__FN void phi__pause_show(const phi__run *run, phi_pending_item *item) {
-    item->text = phi__buf_str(&run->pause.reason);
-    item->payer = run->pause.payer;
-}
-
-PHI__FN void phi__pause_wake_all(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->paused; run != NULL; run = run->pause.next) phi__run_wake(run);
-}
-
 /* ---- src/loop/pending.c ---- */
 
 /* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what
@@ -46053,10 +46041,10 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
     phi_pending_item item;
     size_t i, count = 0;
     phi__pending_decision(list, run, &run->decision, NULL);
-    if (phi__pause_on(run) || run->state == PHI__RUN_BACKOFF) {
-        item =
-            phi__pending_item_of(run, phi__pause_on(run) ? PHI_WAITING_BUDGET : PHI_WAITING_RETRY);
-        if (phi__pause_on(run)) phi__pause_show(run, &item);
+    if (phi__limits_pause_on(run) || run->state == PHI__RUN_BACKOFF) {
+        item = phi__pending_item_of(run, phi__limits_pause_on(run) ? PHI_WAITING_BUDGET
+                                                                   : PHI_WAITING_RETRY);
+        if (phi__limits_pause_on(run)) phi__limits_pause_show(run, &item);
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
@@ -46784,8 +46772,8 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->loop_id = run->loop_id;
     response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = phi__charge_of(run)->usage;
-    response->cost = phi__charge_of(run)->cost;
+    response->usage = phi__limits_charge_of(run)->usage;
+    response->cost = phi__limits_charge_of(run)->cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 
@@ -46890,7 +46878,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__attempt_init(run);
     phi__decision_init(&run->decision, run, NULL);
     phi__filter_init(run);
-    phi__pause_init(run);
+    phi__limits_pause_init(run);
     if (phi__run_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
@@ -46903,7 +46891,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__run_unready(run);
     phi__input_end(run);
     phi__filter_end(run);
-    phi__pause_free(run);
+    phi__limits_pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
     phi__round_free(run);
@@ -46966,10 +46954,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
-    phi__pause_end(run);
+    phi__limits_pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     phi__run_detach_tools(run);
     phi__attempt_detach(run);
 }
@@ -46977,10 +46965,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
     run->end.over = true;
-    phi__pause_end(run);
+    phi__limits_pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
     agent->run = NULL;
@@ -47572,10 +47560,10 @@ static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena 
     phi__run_save_limits(out, run);
     phi__run_save_policy(out, run->policy);
     phi__run_save_offered(out, run);
-    phi__message_put_usage(out, &phi__charge_of(run)->usage);
-    phi__records_double(out, "cost", phi__charge_of(run)->cost);
+    phi__message_put_usage(out, &phi__limits_charge_of(run)->usage);
+    phi__records_double(out, "cost", phi__limits_charge_of(run)->cost);
     phi__records_raw(out, "turn", "{");
-    phi__message_put_usage(out, &phi__charge_of(run)->turn);
+    phi__message_put_usage(out, &phi__limits_charge_of(run)->turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
     phi__run_save_inputs(out, &run->poll.pending, scratch);
@@ -49141,8 +49129,8 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
-    phi__budget_release(run);
-    phi__pause_end(run);
+    phi__limits_budget_release(run);
+    phi__limits_pause_end(run);
     run->status = status;
     return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
@@ -49259,7 +49247,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
         out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__budget_limited(agent)) return true;
+    if (!phi__limits_budget_limited(agent)) return true;
     in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
     for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
@@ -49267,7 +49255,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
     }
-    return phi__budget_reserve(
+    return phi__limits_budget_reserve(
         run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
 
@@ -49275,15 +49263,16 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || phi__pause_over(run)) return phi__turn_stop(run, reason);
+    if (!run->limits.pause || phi__limits_pause_over(run)) return phi__turn_stop(run, reason);
     *wait = true;
-    if (phi__pause_on(run)) return PHI__RUN_TOP;
+    if (phi__limits_pause_on(run)) return PHI__RUN_TOP;
     if (run->waits_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (phi__pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
+    if (phi__limits_pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0))
+        return PHI__RUN_TOP;
     *wait = false;
     return PHI__RUN_LOST;
 }
@@ -49300,11 +49289,11 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
-    if (phi__limit_reached(run, reason, sizeof reason) ||
+    if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
-    if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
-    phi__pause_end(run);
+    if (!phi__limits_pause_on(run)) return PHI__RUN_BEFORE_TURN;
+    phi__limits_pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
     return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
@@ -49321,7 +49310,7 @@ PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
     phi__run_rewind(run);
-    phi__charge_clear(run);
+    phi__limits_charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
     phi__attempt_clear(run);
@@ -49381,7 +49370,7 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     bool room;
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     memset(&event, 0, sizeof event);
@@ -49400,7 +49389,7 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
 PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
-    hook.usage = &phi__charge_of(run)->turn;
+    hook.usage = &phi__limits_charge_of(run)->turn;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
@@ -49493,10 +49482,10 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi_event event;
     phi__run_show_state(agent, false);
     phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     phi__input_return(run);
     phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
-    if (usage != NULL) *usage = phi__charge_of(run)->usage;
+    if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -49516,7 +49505,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &phi__charge_of(run)->usage;
+    hook.usage = &phi__limits_charge_of(run)->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
@@ -51776,11 +51765,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x6409b106
+#if PHI__IMP_AGENT != 0xbf8f1ca7
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x6409b106
+#define PHI__IMP_AGENT 0xbf8f1ca7
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52147,7 +52136,7 @@ PHI_API phi_status phi_budget_raise(phi_agent handle, const phi_raise *by) {
             limits->max_duration_ms = phi__agent_more(limits->max_duration_ms, by->duration_ms);
         if (limits->max_cost > 0) limits->max_cost += by->cost;
     }
-    phi__pause_wake_all(handle.rt);
+    phi__limits_pause_wake_all(handle.rt);
     return PHI_OK;
 }
 

@@ -17,7 +17,7 @@ MOST = 40
 OWNED = {
     "ready": "loop/schedule", "slice": "loop/schedule",
     "filter": "loop/filter",
-    "pause": "loop/pause",
+    "pause": "loop/limits",
     "listed": "loop/context",
     "shown": "loop/projection",
     "hosted": "loop/provider",

@@ -35,8 +35,8 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi_usage usage;
     if (run->attempt.answer == NULL || !run->attempt.answer->live) return;
     usage = run->attempt.answer->assembly.usage;
-    if (usage.total_tokens == 0) usage.total_tokens = phi__charge_tokens(&usage);
-    phi__charge(run, &usage);
+    if (usage.total_tokens == 0) usage.total_tokens = phi__limits_charge_tokens(&usage);
+    phi__limits_charge(run, &usage);
 }
 
 PHI__FN void phi__run_rewind(phi__run *run) {

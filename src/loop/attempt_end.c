@@ -193,9 +193,9 @@ static bool phi__attempt_wanted(const phi__run *run) {
 static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     bool emitted = phi__attempt_log(run, failure);
     if (run->reply == NULL) return false;
-    phi__charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
+    phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
-    phi__budget_release(run); /* so that those whom its tools start find what is left */
+    phi__limits_budget_release(run); /* so that those whom its tools start find what is left */
     phi__attempt_drop(run);
     return true;
 }
@@ -233,7 +233,7 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
     if (phi__attempt_wanted(run) &&
         phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
                           phi__attempt_random(run), &run->attempt.delay_ms) &&
-        phi__limit_leaves(run, run->attempt.delay_ms))
+        phi__limits_leaves(run, run->attempt.delay_ms))
         return phi__attempt_again(run, failure);
     return phi__attempt_give_up(run);
 }

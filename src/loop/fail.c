@@ -60,7 +60,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
-    phi__pause_end(run);
+    phi__limits_pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);
     phi__run_drop_tools(run);

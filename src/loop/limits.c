@@ -1,20 +1,227 @@
-/* limits.c - whether a run has had enough; the texts are part of the log. */
+/* limits.c - what a run may spend: its own limits, the budgets of its agent and of all above it,
+   what each attempt is charged, and the pause of a run that has reached one of them.
+
+   A reservation stands in the agent's own budget and in all above it, so that children which spend
+   at the same time cannot together go beyond what their parent has. The words of a limit are part
+   of the log. */
+#include "loop/limits_in.h"
+
 #include "loop/loop_in.h"
 
 #include <stdio.h>
 
-PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms) {
+/* ---- pauses ---- */
+
+PHI__FN void phi__limits_pause_init(phi__run *run) {
+    phi__buf_init(&run->pause.reason, &run->agent->memory);
+}
+
+PHI__FN void phi__limits_pause_free(phi__run *run) { phi__buf_free(&run->pause.reason); }
+
+PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer) { run->pause.payer = payer; }
+
+PHI__FN bool phi__limits_pause_on(const phi__run *run) { return run->pause.on; }
+
+PHI__FN bool phi__limits_pause_over(const phi__run *run) { return run->pause.over; }
+
+static void phi__limits_pause_timer(phi__timer *timer) {
+    phi__run *run = PHI__OWNER(timer, phi__run, timer);
+    run->pause.over = true;
+    phi__run_wake(run);
+}
+
+PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
+    phi_runtime *rt = run->agent->rt;
+    run->pause.on = true;
+    run->pause.prev = NULL;
+    run->pause.next = rt->paused;
+    if (rt->paused != NULL) rt->paused->pause.prev = run;
+    rt->paused = run;
+    phi__buf_clear(&run->pause.reason);
+    phi__buf_text(&run->pause.reason, reason);
+    run->timer.fire = phi__limits_pause_timer;
+    return !run->pause.reason.failed && phi__io_timer_set(rt->io, &run->timer, at_us) == PHI_OK;
+}
+
+PHI__FN void phi__limits_pause_end(phi__run *run) {
+    phi_runtime *rt = run->agent->rt;
+    if (!run->pause.on) return;
+    run->pause.on = run->pause.over = false;
+    phi__io_timer_clear(rt->io, &run->timer);
+    if (run->pause.prev != NULL)
+        run->pause.prev->pause.next = run->pause.next;
+    else
+        rt->paused = run->pause.next;
+    if (run->pause.next != NULL) run->pause.next->pause.prev = run->pause.prev;
+}
+
+PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item) {
+    item->text = phi__buf_str(&run->pause.reason);
+    item->payer = run->pause.payer;
+}
+
+PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
+    phi__run *run;
+    for (run = rt->paused; run != NULL; run = run->pause.next) phi__run_wake(run);
+}
+
+/* ---- budgets ---- */
+
+PHI__FN bool phi__limits_budget_limited(const phi__agent *agent) {
+    for (; agent != NULL; agent = agent->tree.parent) {
+        const phi_budget *limits = &agent->budget.limits;
+        if (limits->max_tokens != 0 || limits->max_cost > 0 || limits->max_requests != 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t phi__limits_budget_sum(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static bool phi__limits_budget_fits(const phi__budget *b, uint64_t tokens, double cost,
+                                    char *reason, size_t size) {
+    const phi_budget *limits = &b->limits;
+    const phi_spending *seen = &b->seen;
+    uint64_t taken = phi__limits_budget_sum(seen->tokens, seen->reserved_tokens);
+    double paid = seen->cost + seen->reserved_cost;
+    if (limits->max_requests != 0 && seen->requests >= limits->max_requests) {
+        (void)snprintf(reason, size, "Request budget reached (%llu/%llu)",
+                       (unsigned long long)seen->requests,
+                       (unsigned long long)limits->max_requests);
+        return false;
+    }
+    if (limits->max_tokens != 0 && phi__limits_budget_sum(taken, tokens) > limits->max_tokens) {
+        (void)snprintf(reason, size,
+                       "Token budget reached (%llu/%llu, the next call may take %llu)",
+                       (unsigned long long)taken, (unsigned long long)limits->max_tokens,
+                       (unsigned long long)tokens);
+        return false;
+    }
+    if (limits->max_cost > 0 && paid + cost > limits->max_cost) {
+        (void)snprintf(reason, size,
+                       "Cost budget reached ($%.4f/$%.4f, the next call may take $%.4f)", paid,
+                       limits->max_cost, cost);
+        return false;
+    }
+    return true;
+}
+
+PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
+                                        size_t size) {
+    phi__agent *agent;
+    phi__limits_budget_release(run);
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+        if (!phi__limits_budget_fits(&agent->budget, tokens, cost, reason, size)) {
+            phi__limits_pause_of(run, phi__agent_handle(agent));
+            return false;
+        }
+    run->reserved.tokens = tokens;
+    run->reserved.cost = cost;
+    run->reserved.requests = 1;
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent) {
+        agent->budget.seen.reserved_tokens += tokens;
+        agent->budget.seen.reserved_cost += cost;
+        agent->budget.seen.requests++;
+    }
+    return true;
+}
+
+/* Rates are doubles: what is left of a sum of reservations that are all gone is no money. */
+static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
+    seen->reserved_tokens -=
+        seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
+    seen->reserved_cost -= reserved->cost;
+    if (seen->reserved_tokens == 0 || seen->reserved_cost < 0) seen->reserved_cost = 0;
+    if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
+}
+
+/* Whoever pauses for want of what others had reserved may go on now. */
+PHI__FN void phi__limits_budget_release(phi__run *run) {
+    phi__agent *agent;
+    if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
+    for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
+        phi__limits_budget_give_back(&agent->budget.seen, &run->reserved);
+    memset(&run->reserved, 0, sizeof run->reserved);
+    phi__limits_pause_wake_all(run->agent->rt);
+}
+
+PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
+                                       uint64_t requests) {
+    for (; agent != NULL; agent = agent->tree.parent) {
+        agent->budget.seen.tokens = phi__limits_budget_sum(agent->budget.seen.tokens, tokens);
+        agent->budget.seen.cost += cost;
+        agent->budget.seen.requests += requests;
+    }
+}
+
+/* ---- charges ---- */
+
+PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
+    return usage->input + usage->output + usage->cache_read + usage->cache_write;
+}
+
+/* What the writer of a summary has cost is its agent's, too. */
+static void phi__limits_charge_reader(const phi__agent *writer, const phi_usage *usage,
+                                      double cost) {
+    phi__agent *agent = writer->tree.parent;
+    if (writer->tree.hidden_fn == NULL || agent == NULL) return;
+    phi_usage_add(&agent->spent.usage, usage);
+    agent->spent.cost += cost;
+}
+
+static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_CHARGED;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.usage = usage;
+    (void)phi__feature_take(&moment);
+}
+
+/* What an attempt has cost, of which the answer may have been thrown away. */
+PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
+    phi__agent *agent = run->agent;
+    double cost = phi_cost_of(&agent->desc.model.cost, usage);
+    phi_usage_add(&run->spent.usage, usage);
+    phi_usage_add(&agent->spent.usage, usage);
+    phi_usage_add(&agent->spent.run_usage, usage);
+    phi__limits_charge_tell(run, usage);
+    run->spent.cost += cost;
+    agent->spent.cost += cost;
+    agent->spent.run_cost += cost;
+    phi__limits_charge_reader(agent, usage, cost);
+    phi__limits_budget_charge(agent, phi__limits_charge_tokens(usage), cost, 0);
+}
+
+PHI__FN void phi__limits_charge_turn(phi__run *run, const phi_usage *usage) {
+    run->spent.turn = *usage;
+    phi__limits_charge(run, usage);
+}
+
+PHI__FN void phi__limits_charge_clear(phi__run *run) {
+    memset(&run->spent.turn, 0, sizeof run->spent.turn);
+}
+
+PHI__FN const phi__spent *phi__limits_charge_of(const phi__run *run) { return &run->spent; }
+
+/* ---- limits ---- */
+
+PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms) {
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     if (run->limits.max_duration_ms == PHI_UNLIMITED || run->limits.pause) return true;
     return (now_us - run->started_us) / 1000 + delay_ms < run->limits.max_duration_ms;
 }
 
-PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
+PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     const phi_limits *limits = &run->limits;
-    uint64_t tokens = phi__charge_of(run)->usage.input + phi__charge_of(run)->usage.output;
+    uint64_t tokens =
+        phi__limits_charge_of(run)->usage.input + phi__limits_charge_of(run)->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__pause_of(run, phi__agent_handle(run->agent));
+    phi__limits_pause_of(run, phi__agent_handle(run->agent));
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
@@ -31,9 +238,9 @@ PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size) {
                        (double)limits->max_duration_ms / 1000.0);
         return true;
     }
-    if (limits->max_cost > 0 && phi__charge_of(run)->cost >= limits->max_cost) {
-        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)", phi__charge_of(run)->cost,
-                       limits->max_cost);
+    if (limits->max_cost > 0 && phi__limits_charge_of(run)->cost >= limits->max_cost) {
+        (void)snprintf(reason, size, "Max cost reached ($%.4f/$%.4f)",
+                       phi__limits_charge_of(run)->cost, limits->max_cost);
         return true;
     }
     return false;

@@ -5,7 +5,7 @@
 
 #include "loop/answer_in.h"
 #include "loop/attempt_in.h"
-#include "loop/charge_in.h"
+#include "loop/limits_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
 #include "loop/fail_in.h"
@@ -55,8 +55,8 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       uint64_t max_bytes, void (*ready)(phi__transfer *),
                                       void *owner, phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
-PHI__FN uint64_t
-phi__transfer_decoded(const phi__transfer *transfer); /* bytes of the body so far */
+/* bytes of the body so far */
+PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *transfer);
 PHI__FN void phi__transfer_took(phi__transfer *transfer, size_t bytes);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */
@@ -66,8 +66,8 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status
 PHI__FN phi_status phi__transfer_push_now(phi_transfer transfer, const char *bytes, size_t len);
 PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status status,
                                          const char *words);
-PHI__FN void
-phi__transfer_close(phi__transfer *transfer); /* cancels if it goes; NULL is harmless */
+/* cancels if it goes; NULL is harmless */
+PHI__FN void phi__transfer_close(phi__transfer *transfer);
 
 /* arguments.c */
 /* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
@@ -125,14 +125,6 @@ PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
-
-/* budget.c */
-PHI__FN bool phi__budget_limited(const phi__agent *agent); /* it, or one above, has a limit */
-/* Takes a reservation in every budget of the line, or says why not. */
-PHI__FN bool phi__budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
-                                 size_t size);
-PHI__FN void phi__budget_charge(phi__agent *agent, uint64_t tokens, double cost, uint64_t requests);
-PHI__FN void phi__budget_release(phi__run *run); /* what is reserved; nothing is harmless */
 
 /* retry.c */
 /* The delay before retry number `attempt` (from 1); random in [0, 1). */
@@ -252,9 +244,5 @@ PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
    the overhead, and an estimate of what came since; where the list was changed since then, or
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
-
-/* limits.c */
-PHI__FN bool phi__limit_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
-PHI__FN bool phi__limit_reached(phi__run *run, char *reason, size_t size);
 
 #endif

@@ -22,8 +22,8 @@ PHI__FN void phi__response_update(phi__response *response, const phi__run *run) 
     response->loop_id = run->loop_id;
     response->rest_in = run->agent->thread->log.current; /* where the run's last words are */
     response->failure = run->failure;
-    response->usage = phi__charge_of(run)->usage;
-    response->cost = phi__charge_of(run)->cost;
+    response->usage = phi__limits_charge_of(run)->usage;
+    response->cost = phi__limits_charge_of(run)->cost;
     response->first_delta_ms = run->first_delta_ms;
 }
 

@@ -32,7 +32,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__attempt_init(run);
     phi__decision_init(&run->decision, run, NULL);
     phi__filter_init(run);
-    phi__pause_init(run);
+    phi__limits_pause_init(run);
     if (phi__run_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
@@ -45,7 +45,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__run_unready(run);
     phi__input_end(run);
     phi__filter_end(run);
-    phi__pause_free(run);
+    phi__limits_pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
     phi__round_free(run);
@@ -108,10 +108,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
     if (!run->end.over) phi__attempt_charge(run); /* those above pay for it */
     run->end.over = true;
-    phi__pause_end(run);
+    phi__limits_pause_end(run);
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     phi__run_detach_tools(run);
     phi__attempt_detach(run);
 }
@@ -119,10 +119,10 @@ PHI__FN void phi__run_detach(phi__run *run) {
 PHI__FN void phi__run_destroy(phi__run *run) {
     phi__agent *agent = run->agent;
     run->end.over = true;
-    phi__pause_end(run);
+    phi__limits_pause_end(run);
     phi__io_timer_clear(agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
     agent->run = NULL;

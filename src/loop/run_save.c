@@ -199,10 +199,10 @@ static void phi__run_save_members(phi__buf *out, const phi__run *run, phi_arena 
     phi__run_save_limits(out, run);
     phi__run_save_policy(out, run->policy);
     phi__run_save_offered(out, run);
-    phi__message_put_usage(out, &phi__charge_of(run)->usage);
-    phi__records_double(out, "cost", phi__charge_of(run)->cost);
+    phi__message_put_usage(out, &phi__limits_charge_of(run)->usage);
+    phi__records_double(out, "cost", phi__limits_charge_of(run)->cost);
     phi__records_raw(out, "turn", "{");
-    phi__message_put_usage(out, &phi__charge_of(run)->turn);
+    phi__message_put_usage(out, &phi__limits_charge_of(run)->turn);
     phi__buf_char(out, '}');
     phi__json_put_key(out, PHI__LIT("pending"));
     phi__run_save_inputs(out, &run->poll.pending, scratch);

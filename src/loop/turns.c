@@ -37,8 +37,8 @@ static phi__state phi__turn_leave(phi__run *run, phi_status status) {
     phi__filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
-    phi__budget_release(run);
-    phi__pause_end(run);
+    phi__limits_budget_release(run);
+    phi__limits_pause_end(run);
     run->status = status;
     return phi__turn_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
 }
@@ -155,7 +155,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
         out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
-    if (!phi__budget_limited(agent)) return true;
+    if (!phi__limits_budget_limited(agent)) return true;
     in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
     for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
@@ -163,7 +163,7 @@ static bool phi__turn_reserve(phi__run *run, char *reason, size_t size) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
     }
-    return phi__budget_reserve(
+    return phi__limits_budget_reserve(
         run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
 }
 
@@ -171,15 +171,16 @@ static phi__state phi__turn_at_limit(phi__run *run, const char *reason, bool *wa
     phi__agent *agent = run->agent;
     phi_event event;
     uint64_t at = UINT64_MAX;
-    if (!run->limits.pause || phi__pause_over(run)) return phi__turn_stop(run, reason);
+    if (!run->limits.pause || phi__limits_pause_over(run)) return phi__turn_stop(run, reason);
     *wait = true;
-    if (phi__pause_on(run)) return PHI__RUN_TOP;
+    if (phi__limits_pause_on(run)) return PHI__RUN_TOP;
     if (run->waits_ms != PHI_UNLIMITED)
         at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_PAUSED;
     event.text = phi_str_of(reason);
-    if (phi__pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0)) return PHI__RUN_TOP;
+    if (phi__limits_pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0))
+        return PHI__RUN_TOP;
     *wait = false;
     return PHI__RUN_LOST;
 }
@@ -196,11 +197,11 @@ PHI__FN phi__state phi__turn_top(phi__run *run, bool *wait) {
     if (hooked == PHI__HOOK_DENY) return phi__turn_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
-    if (phi__limit_reached(run, reason, sizeof reason) ||
+    if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__turn_reserve(run, reason, sizeof reason))
         return phi__turn_at_limit(run, reason, wait);
-    if (!phi__pause_on(run)) return PHI__RUN_BEFORE_TURN;
-    phi__pause_end(run);
+    if (!phi__limits_pause_on(run)) return PHI__RUN_BEFORE_TURN;
+    phi__limits_pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
     return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
@@ -217,7 +218,7 @@ PHI__FN phi__state phi__turn_before(phi__run *run, bool *wait) {
 /* What belongs to one turn begins anew. */
 static void phi__turn_clear(phi__run *run) {
     phi__run_rewind(run);
-    phi__charge_clear(run);
+    phi__limits_charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
     phi__attempt_clear(run);
@@ -277,7 +278,7 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
     bool room;
     phi__attempt_drop(run);
     phi__run_drop_tools(run);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     memset(&event, 0, sizeof event);
@@ -296,7 +297,7 @@ PHI__FN phi__state phi__turn_end(phi__run *run) {
 PHI__FN phi__state phi__turn_after(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
     phi__state next;
-    hook.usage = &phi__charge_of(run)->turn;
+    hook.usage = &phi__limits_charge_of(run)->turn;
     next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
                            PHI__RUN_NEXT, wait);
     if (next != PHI__RUN_NEXT) return next;
@@ -389,10 +390,10 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
     phi_event event;
     phi__run_show_state(agent, false);
     phi__decision_drop(&run->decision);
-    phi__budget_release(run);
+    phi__limits_budget_release(run);
     phi__input_return(run);
     phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
-    if (usage != NULL) *usage = phi__charge_of(run)->usage;
+    if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
     /* a limit ends a run, and does not fail it */
@@ -412,7 +413,7 @@ PHI__FN phi__state phi__turn_close(phi__run *run) {
 PHI__FN phi__state phi__turn_after_loop(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
-    hook.usage = &phi__charge_of(run)->usage;
+    hook.usage = &phi__limits_charge_of(run)->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__turn_unwanted(run)) {
         *wait = true;
         return PHI__RUN_AFTER_LOOP;
