@@ -202,7 +202,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     }
     phi__calls_poll(rt);
     phi__providers_wake(rt);
-    phi__runs_advance(rt);
+    phi__states_advance_all(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
 
@@ -249,7 +249,7 @@ static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
     phi__providers_wake(rt);
     ops->let_in(rt->tape);
     phi__rt_budget(rt);
-    phi__runs_advance(rt);
+    phi__states_advance_all(rt);
     phi__rt_transport(rt);
 }
 
@@ -337,8 +337,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     else
         phi__rt_pump(rt, timeout_ms);
     phi__stored_step(rt);
-    phi__one_shot_retire(
-        rt); /* the inbox was read: what was said to them meanwhile is told as dropped */
+    /* the inbox was read: what was said to them meanwhile is told as dropped */
+    phi__one_shot_retire(rt);
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }

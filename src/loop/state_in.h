@@ -40,7 +40,7 @@
 #include "loop/tool.h"
 #include "loop/tool_round_in.h"
 #include "loop/toolset_in.h"
-#include "loop/turns_in.h"
+#include "loop/states_in.h"
 #include "loop/types_in.h"
 #include "history/compact.h"
 #include "history/project_in.h"

@@ -1,21 +1,444 @@
-/* states.c - all states of a run, and what each comes to.
+/* states.c - all states of a run, and what each comes to: here are those but for its model calls
+   and tools, how it opens, what begins and ends each turn, and how it closes.
 
    Each state is a function that does a bounded amount and names the next state, or says that it
    waits. What it may come to besides, that memory ran out or that an attempt has ended, is looked
-   after here: no state calls another. */
+   after at the end of the file: no state calls another.
+   Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
+   the filters of what was polled, limits, before_turn, TURN_START, the messages; and after it
+   TURN_END, after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
 #include "loop/states_in.h"
 
 #include "loop/loop_in.h"
+#include "model/tokens.h"
+
+#include <stdio.h>
+
+enum { PHI__REASON = 160 }; /* bytes of a limit's words */
+
+/* ---- shared by the states ---- */
+
+/* Whether the host wants no more turns. */
+static bool phi__states_unwanted(const phi__run *run) {
+    return run->end.cancelled || run->end.stopping;
+}
+
+/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
+   without one. */
+static bool phi__states_emit_prompts(phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    while (run->said.emitted_messages < thread->messages.count) {
+        const phi_message *message =
+            phi__thread_message(thread, run->said.emitted_messages)->message;
+        if (!phi__run_emit(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        run->said.emitted_messages++;
+    }
+    return true;
+}
+
+/* The end of a run between two turns. */
+static phi__state phi__states_leave(phi__run *run, phi_status status) {
+    phi__decision_drop(&run->decision);
+    phi__filter_end(run);
+    phi__input_poll_end(run);
+    phi__input_return(run);
+    phi__limits_budget_release(run);
+    phi__limits_pause_end(run);
+    run->status = status;
+    return phi__states_emit_prompts(run) ? PHI__RUN_CLOSE : PHI__RUN_LOST;
+}
+
+/* ---- opening ---- */
+
+static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
+    phi__hooked hooked;
+    if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (*wait) return PHI__RUN_BEFORE_LOOP;
+    if (phi__states_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
+        run->status = PHI_CANCELLED;
+        hooked = PHI__HOOK_DENY;
+    } else if (hooked == PHI__HOOK_DENY)
+        run->status = PHI_DENIED;
+    if (hooked == PHI__HOOK_DENY) {
+        run->said.prompts = NULL;
+        run->turn.silent = run->turn.opened = true; /* its end is its only event */
+    }
+    return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_LOOP, PHI__RUN_OPEN, PHI__RUN_CLOSE, wait);
+}
+
+static phi__state phi__states_open(phi__run *run) {
+    phi_event event;
+    phi__state next;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    if (!run->turn.opened) { /* else it was told before a snapshot was made */
+        run->turn.opened = true;
+        if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
+    }
+    if (!run->no_turns) return PHI__RUN_FILTER;
+    next = phi__feature_run(run, PHI__POINT_ERRAND);
+    return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
+}
+
+/* Ended while a filter makes up its mind: what nobody has passed is not stored. */
+static phi__state phi__states_filter_aborted(phi__run *run) {
+    size_t i;
+    bool emitted = true;
+    for (i = 0; i < run->said.prompt_count && emitted; i++) {
+        phi_event event;
+        bool failed = false;
+        memset(&event, 0, sizeof event);
+        event.kind = PHI_EV_INPUT_DROPPED;
+        event.input = PHI_INPUT_PROMPT;
+        event.text = phi_message_text(run->said.prompts[i].message, "\n", &run->arena, &failed);
+        event.source = PHI__LIT("The run was ended before a filter had decided");
+        emitted = !failed && phi__emit(run->agent, &event, NULL, 0);
+    }
+    run->said.prompts = NULL;
+    if (!emitted) return PHI__RUN_LOST;
+    return phi__states_leave(run, PHI_CANCELLED);
+}
+
+static phi__state phi__states_filter(phi__run *run, bool *wait) {
+    phi__hooked hooked = phi__filter_prompts(run);
+    if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run))
+        return phi__states_filter_aborted(run);
+    if (hooked == PHI__HOOK_DENY) {
+        run->said.prompts = NULL;
+        run->turn.silent = true;
+        run->status = PHI_REJECTED;
+    } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
+        /* notes of the host may have taken what was reserved */
+        if (!phi__thread_reserve(run->agent->thread, run->said.prompt_count,
+                                 run->said.prompt_count))
+            return PHI__RUN_LOST;
+        phi__thread_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
+        run->said.prompts = NULL;
+    }
+    return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
+}
+
+static phi__state phi__states_poll(phi__run *run, bool *wait) {
+    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    return phi__run_hooked(run, phi__input_poll(run, PHI_INPUT_STEERING), PHI__RUN_POLL,
+                           PHI__RUN_TOP, PHI__RUN_TOP, wait);
+}
+
+/* ---- limits ---- */
+
+/* The words go into the log as the user's, outside any turn. */
+static phi__state phi__states_stop(phi__run *run, const char *reason) {
+    char text[200];
+    phi_content content;
+    phi_message message, *kept;
+    (void)snprintf(text, sizeof text, "[Agent stopped: %s]", reason);
+    memset(&content, 0, sizeof content);
+    memset(&message, 0, sizeof message);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of(text);
+    message.role = PHI_ROLE_USER;
+    message.content = &content;
+    message.content_count = 1;
+    phi__run_stamp(run, &message);
+    kept = phi__thread_keep(run->agent->thread, &message);
+    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__run_log(run, kept))
+        return PHI__RUN_LOST;
+    run->said.emitted_messages = run->agent->thread->messages.count;
+    return phi__states_leave(run, PHI_LIMIT);
+}
+
+/* The worst that the next call may take: all it is shown, and all it may say. */
+static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
+    const phi__agent *agent = run->agent;
+    const phi_cost *rates = &agent->desc.model.cost;
+    const phi_policy *policy = phi__run_policy(agent);
+    uint64_t in,
+        out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
+    const phi__input *input;
+    double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
+    if (!phi__limits_budget_limited(agent)) return true;
+    in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
+    for (input = phi__input_first(run); input != NULL; input = input->next)
+        in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
+    if (policy != NULL) {
+        uint64_t most = phi__policy_filled(policy).max_input_tokens;
+        if (in > most) in = most;
+    }
+    return phi__limits_budget_reserve(
+        run, in + out, (double)in / 1e6 * rate + (double)out / 1e6 * rates->output, reason, size);
+}
+
+static phi__state phi__states_at_limit(phi__run *run, const char *reason, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_event event;
+    uint64_t at = UINT64_MAX;
+    if (!run->limits.pause || phi__limits_pause_over(run)) return phi__states_stop(run, reason);
+    *wait = true;
+    if (phi__limits_pause_on(run)) return PHI__RUN_TOP;
+    if (run->waits_ms != PHI_UNLIMITED)
+        at = phi__io_now_us(agent->rt->io) + (uint64_t)run->waits_ms * 1000;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_PAUSED;
+    event.text = phi_str_of(reason);
+    if (phi__limits_pause_begin(run, reason, at) && phi__emit(agent, &event, NULL, 0))
+        return PHI__RUN_TOP;
+    *wait = false;
+    return PHI__RUN_LOST;
+}
+
+/* ---- a turn ---- */
+
+static phi__state phi__states_top(phi__run *run, bool *wait) {
+    char reason[PHI__REASON];
+    phi__hooked hooked;
+    if (run->end.starved) return PHI__RUN_LOST;
+    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    phi__input_take_injected(run);
+    hooked = phi__filter_pending(run);
+    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
+    if (hooked != PHI__HOOK_ALLOW)
+        return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
+    if (phi__limits_reached(run, reason, sizeof reason) ||
+        !phi__states_reserve(run, reason, sizeof reason))
+        return phi__states_at_limit(run, reason, wait);
+    if (!phi__limits_pause_on(run)) return PHI__RUN_BEFORE_TURN;
+    phi__limits_pause_end(run);
+    /* what was said meanwhile is seen by the call that was paid for */
+    return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+}
+
+static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
+    phi__hooked hooked;
+    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    hooked = phi__hook_run(run, &hook);
+    if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
+    return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
+}
+
+/* What belongs to one turn begins anew. */
+static void phi__states_turn_clear(phi__run *run) {
+    phi__run_rewind(run);
+    phi__limits_charge_clear(run);
+    run->reply = NULL;
+    run->turn.steered = false;
+    phi__attempt_clear(run);
+    phi__round_clear(run);
+    phi__context_clear(run);
+    phi__projection_clear(run);
+}
+
+/* To the model call, unless a feature has something to do before it. */
+static phi__state phi__states_turn_call(phi__run *run) {
+    phi__state next = phi__feature_run(run, PHI__POINT_TURN_BEGUN);
+    return next != PHI__RUN_ON ? next : PHI__RUN_TRANSFORM;
+}
+
+static phi__state phi__states_turn_begin(phi__run *run) {
+    phi_event event;
+    phi__entry entry;
+    if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
+    if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
+    if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
+    entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_START;
+    event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
+    entry.trigger = event.trigger;
+    phi__states_turn_clear(run);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
+    run->turn.open = true; /* it was told, so its end will be */
+    if (!phi__run_note(run, &entry) || !phi__states_emit_prompts(run) || !phi__input_deliver(run))
+        return PHI__RUN_LOST;
+    return phi__states_turn_call(run);
+}
+
+static phi__state phi__states_failed(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_ON_ERROR);
+    hook.failure = run->failure;
+    hook.text = run->reply != NULL ? run->reply->error_message : phi__str(NULL, 0);
+    if (hook.text.len == 0) hook.text = PHI__LIT("Unknown error");
+    return phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_FAILED, PHI__RUN_TURN_END,
+                           PHI__RUN_TURN_END, wait);
+}
+
+/* A copy: the answer may leave memory before the entry does. */
+static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
+    phi_usage *usage;
+    if (run->reply == NULL) return true;
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(run->agent->thread), sizeof *usage);
+    if (usage == NULL) return false;
+    *usage = run->reply->usage;
+    entry->usage = usage;
+    return true;
+}
+
+static phi__state phi__states_turn_end(phi__run *run) {
+    phi_event event;
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
+    bool room;
+    phi__attempt_drop(run);
+    phi__run_drop_tools(run);
+    phi__limits_budget_release(run);
+    if (!run->turn.open) return PHI__RUN_NEXT;
+    run->turn.open = false;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_TURN_END;
+    event.message = run->reply;
+    event.usage = run->reply != NULL ? &run->reply->usage : NULL;
+    room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON &&
+           phi__states_turn_usage(run, &entry);
+    room = phi__emit_surely(run->agent, &event) && room;
+    room = phi__run_note(run, &entry) && room;
+    (void)phi__stored_run(run);
+    if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
+    return PHI__RUN_AFTER_TURN;
+}
+
+static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
+    phi__state next;
+    hook.usage = &phi__limits_charge_of(run)->turn;
+    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
+                           PHI__RUN_NEXT, wait);
+    if (next != PHI__RUN_NEXT) return next;
+    run->turn.index++;
+    run->said.emitted_messages = run->agent->thread->messages.count;
+    return next;
+}
+
+/* ---- another one? ---- */
+
+static phi__state phi__states_repeated(phi__run *run) {
+    char reason[PHI__REASON];
+    (void)snprintf(reason, sizeof reason, "Repeated tool call (%u/%u)",
+                   (unsigned)run->agent->desc.repeat_stop_after,
+                   (unsigned)run->agent->desc.repeat_stop_after);
+    return phi__states_stop(run, reason);
+}
+
+static phi__state phi__states_next(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    if (run->status != PHI_OK) return PHI__RUN_CLOSE;
+    if (run->end.starved) return PHI__RUN_LOST;
+    if (phi__states_unwanted(run) || run->reply == NULL)
+        return phi__states_leave(run, PHI_CANCELLED);
+    if (phi__round_doomed(run)) return phi__states_repeated(run);
+    if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
+        hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+        if (hooked != PHI__HOOK_ALLOW)
+            return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
+    }
+    run->turn.steered = true;
+    if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
+        phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
+        return PHI__RUN_TOP;
+    return PHI__RUN_FOLLOW;
+}
+
+/* Nothing more can be injected from here on: other threads see the agent as idle. What they had
+   posted before is read once more. */
+static bool phi__states_seal(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__run_show_state(agent, false);
+    phi__posts_read_all(agent->rt);
+    if (agent->queues.steering.head == NULL && agent->queues.follow_ups.head == NULL &&
+        agent->queues.injected.head == NULL && !run->end.starved && !phi__states_unwanted(run))
+        return true;
+    phi__run_show_state(agent, true);
+    return false;
+}
+
+static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    hooked = phi__input_poll(run, PHI_INPUT_FOLLOW_UP);
+    if (hooked != PHI__HOOK_ALLOW)
+        return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
+                               wait);
+    if (phi__input_first(run) != NULL) return PHI__RUN_TOP;
+    if (phi__states_seal(run)) return PHI__RUN_CLOSE;
+    run->turn.steered = false;
+    return PHI__RUN_NEXT;
+}
+
+/* ---- closing ---- */
+
+static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usage) {
+    const phi_thread *thread = run->agent->thread;
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_END;
+    event.status = run->status;
+    event.failure = run->failure;
+    event.usage = usage;
+    event.rejection = phi__filter_rejection(run);
+    if (run->status == PHI_CANCELLED &&
+        !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
+        event.source = phi__str("", 0);
+    if (thread->messages.count > run->said.first_message) {
+        const phi__entry *last = phi__thread_message(thread, thread->messages.count - 1);
+        event.message = last != NULL ? last->message : NULL;
+    }
+    event.first_message = run->said.first_message;
+    event.message_count = thread->messages.count - run->said.first_message;
+    return event;
+}
+
+static phi__state phi__states_close(phi__run *run) {
+    phi__agent *agent = run->agent;
+    phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
+    phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
+    phi_event event;
+    phi__run_show_state(agent, false);
+    phi__decision_drop(&run->decision);
+    phi__limits_budget_release(run);
+    phi__input_return(run);
+    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
+    if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
+    entry.usage = usage;
+    entry.status = run->status;
+    /* a limit ends a run, and does not fail it */
+    if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
+    entry.of.failure = run->failure;
+    /* without memory for it, the log still tells: no reply */
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__run_note(run, &entry);
+    phi__response_close(run);
+    event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
+    run->said.message_count = event.message_count;
+    (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
+    phi__stored_updated(run);
+    (void)phi__emit_surely(agent, &event);
+    return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
+}
+
+static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
+    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
+    hook.message_count = run->said.message_count;
+    hook.usage = &phi__limits_charge_of(run)->usage;
+    if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
+        *wait = true;
+        return PHI__RUN_AFTER_LOOP;
+    }
+    return PHI__RUN_OVER; /* AGENT_END was the last word, whatever the hook came to */
+}
+
+/* ---- all states ---- */
 
 static phi__state phi__states_enter(phi__run *run, bool *wait) {
     switch (run->state) {
-    case PHI__RUN_BEFORE_LOOP: return phi__turn_before_loop(run, wait);
-    case PHI__RUN_OPEN: return phi__turn_open(run);
-    case PHI__RUN_FILTER: return phi__turn_filter(run, wait);
-    case PHI__RUN_POLL: return phi__turn_poll(run, wait);
-    case PHI__RUN_TOP: return phi__turn_top(run, wait);
-    case PHI__RUN_BEFORE_TURN: return phi__turn_before(run, wait);
-    case PHI__RUN_TURN: return phi__turn_begin(run);
+    case PHI__RUN_BEFORE_LOOP: return phi__states_before_loop(run, wait);
+    case PHI__RUN_OPEN: return phi__states_open(run);
+    case PHI__RUN_FILTER: return phi__states_filter(run, wait);
+    case PHI__RUN_POLL: return phi__states_poll(run, wait);
+    case PHI__RUN_TOP: return phi__states_top(run, wait);
+    case PHI__RUN_BEFORE_TURN: return phi__states_before_turn(run, wait);
+    case PHI__RUN_TURN: return phi__states_turn_begin(run);
     case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
     case PHI__RUN_REQUEST: return phi__run_request(run, wait);
@@ -26,13 +449,13 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
-    case PHI__RUN_FAILED: return phi__turn_failed(run, wait);
-    case PHI__RUN_TURN_END: return phi__turn_end(run);
-    case PHI__RUN_AFTER_TURN: return phi__turn_after(run, wait);
-    case PHI__RUN_NEXT: return phi__turn_next(run, wait);
-    case PHI__RUN_FOLLOW: return phi__turn_follow(run, wait);
-    case PHI__RUN_CLOSE: return phi__turn_close(run);
-    case PHI__RUN_AFTER_LOOP: return phi__turn_after_loop(run, wait);
+    case PHI__RUN_FAILED: return phi__states_failed(run, wait);
+    case PHI__RUN_TURN_END: return phi__states_turn_end(run);
+    case PHI__RUN_AFTER_TURN: return phi__states_after_turn(run, wait);
+    case PHI__RUN_NEXT: return phi__states_next(run, wait);
+    case PHI__RUN_FOLLOW: return phi__states_follow_up(run, wait);
+    case PHI__RUN_CLOSE: return phi__states_close(run);
+    case PHI__RUN_AFTER_LOOP: return phi__states_after_loop(run, wait);
     case PHI__RUN_ON:
     case PHI__RUN_OVER:
     case PHI__RUN_LOST:
@@ -85,7 +508,7 @@ static void phi__states_advance(phi__run *run) {
    waits: a host that counts its frames, or acts on what it sees between two steps, must not meet a
    half of it, nor may the turns of runs that share a budget be others, because slices are larger or
    smaller than they were. */
-PHI__FN void phi__runs_advance(phi_runtime *rt) {
+PHI__FN void phi__states_advance_all(phi_runtime *rt) {
     while (rt->ready != NULL) {
         phi__run *run = rt->ready;
         phi__run_unready(run);
