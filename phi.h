@@ -40044,11 +40044,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xf67c5484
+#if PHI__IMP_LOOP != 0x80b2686c
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xf67c5484
+#define PHI__IMP_LOOP 0x80b2686c
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40903,15 +40903,20 @@ struct phi_tape {
 
 #endif
 
-/* ---- src/loop/tool_round_in.h ---- */
+/* ---- src/loop/tools_in.h ---- */
 
-/* tool_round_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and
-   logged in that order. What becomes of them is in run_tools.c. */
-#ifndef PHI_LOOP_TOOL_ROUND_IN_H
-#define PHI_LOOP_TOOL_ROUND_IN_H
+/* tools_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and logged in
+   that order. */
+#ifndef PHI_LOOP_TOOLS_IN_H
+#define PHI_LOOP_TOOLS_IN_H
 
 
-struct phi__repeat_guard;
+enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
+
+typedef struct phi__repeat_guard {
+    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
+    uint32_t count;
+} phi__repeat_guard;
 
 typedef struct phi__round {
     phi__toolcall *calls; /* in the turn's arena */
@@ -40920,20 +40925,30 @@ typedef struct phi__round {
     bool skipping; /* steering was found: what has not begun is skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
     bool repeated; /* a call repeated itself too often */
-    struct phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
+    phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
 } phi__round;
 
-PHI__FN void phi__round_clear(phi__run *run);  /* a turn begins */
-PHI__FN void phi__round_forget(phi__run *run); /* there was none */
-PHI__FN void phi__round_free(phi__run *run);   /* the run goes */
-PHI__FN bool phi__round_doomed(const phi__run *run);
-PHI__FN bool phi__round_follows(const phi__run *run); /* another turn, for its results */
+PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
+PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
+PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
+PHI__FN bool phi__tools_round_doomed(const phi__run *run);
+PHI__FN bool phi__tools_round_follows(const phi__run *run); /* another turn, for its results */
 /* Calls that have begun and whose results are not in the log. */
-PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count);
+PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */
-PHI__FN bool phi__run_lay_calls(phi__run *run);
-PHI__FN void phi__run_detach_tools(phi__run *run); /* tells them; frees nothing */
-PHI__FN void phi__run_drop_tools(phi__run *run);
+PHI__FN bool phi__tools_lay_calls(phi__run *run);
+PHI__FN void phi__tools_detach(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__tools_drop(phi__run *run);
+
+/* the state TOOLS */
+PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
+PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
+
+/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
+   is no JSON counts as it is. `arena` is given back. */
+PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
+/* Takes note of a call; how often it stands in the window now, this one included. */
+PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash);
 
 #endif
 
@@ -41073,15 +41088,6 @@ typedef struct phi__budget {
     phi_budget limits;
     phi_spending seen;
 } phi__budget;
-
-/* ---- the repeat guard ---- */
-
-enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
-
-typedef struct phi__repeat_guard {
-    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
-    uint32_t count;
-} phi__repeat_guard;
 
 /* ---- calls ---- */
 
@@ -41534,13 +41540,6 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
-/* repeat_guard.c */
-/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
-   is no JSON counts as it is. `arena` is given back. */
-PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments);
-/* Takes note of a call; how often it stands in the window now, this one included. */
-PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash);
-
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* Which limit has kept memory from it, where it said no; NULL: the allocator. */
@@ -41560,10 +41559,6 @@ PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
-
-/* run_tools.c: the state TOOLS */
-PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -43692,9 +43687,9 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     phi__limits_pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);
-    phi__run_drop_tools(run);
+    phi__tools_drop(run);
     run->reply = NULL;
-    phi__round_forget(run);
+    phi__tools_round_forget(run);
     why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
@@ -46024,7 +46019,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    calls = phi__round_open(run, &count);
+    calls = phi__tools_round_open(run, &count);
     for (i = 0; i < count; i++) {
         const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);
@@ -46639,90 +46634,6 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
     return PHI_OK;
 }
 
-/* ---- src/loop/repeat_guard.c ---- */
-
-/* repeat_guard.c - recognises a call that is made again and again, however its arguments are
-   spelt. */
-
-
-/* Seeds, so that values of different kinds differ: 1 is not "1". */
-enum {
-    PHI__REPEAT_GUARD_RAW = 1,
-    PHI__REPEAT_GUARD_WORD,
-    PHI__REPEAT_GUARD_INTEGER,
-    PHI__REPEAT_GUARD_LARGE,
-    PHI__REPEAT_GUARD_FRACTION,
-    PHI__REPEAT_GUARD_STRING,
-    PHI__REPEAT_GUARD_KEY,
-    PHI__REPEAT_GUARD_ARRAY,
-    PHI__REPEAT_GUARD_OBJECT
-};
-
-static uint64_t phi__repeat_guard_join(uint64_t a, uint64_t b) {
-    return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
-}
-
-/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
-static uint64_t phi__repeat_guard_number(const phi_json *node) {
-    phi__json_number n;
-    int64_t i;
-    uint64_t u;
-    n.kind = phi__json_kind_of(node);
-    n.v = node->v;
-    if (phi__json_number_i64(&n, &i))
-        return phi__repeat_guard_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
-    if (phi__json_number_u64(&n, &u)) return phi__repeat_guard_join(PHI__REPEAT_GUARD_LARGE, u);
-    memcpy(&u, &n.v.d, sizeof u);
-    return phi__repeat_guard_join(PHI__REPEAT_GUARD_FRACTION, u);
-}
-
-/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
-static uint64_t phi__repeat_guard_value(const phi_json *node) {
-    phi_json_iter it = phi_json_each(node);
-    const phi_json *child;
-    uint64_t hash;
-    switch (phi_json_type_of(node)) {
-    case PHI_JSON_NUMBER: return phi__repeat_guard_number(node);
-    case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__REPEAT_GUARD_STRING);
-    case PHI_JSON_ARRAY:
-        hash = PHI__REPEAT_GUARD_ARRAY;
-        while ((child = phi_json_next(&it)) != NULL)
-            hash = phi__repeat_guard_join(hash, phi__repeat_guard_value(child));
-        return phi__hash_mix(hash);
-    case PHI_JSON_OBJECT:
-        hash = 0;
-        while ((child = phi_json_next(&it)) != NULL)
-            hash += phi__repeat_guard_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
-                                           phi__repeat_guard_value(child));
-        return phi__repeat_guard_join(PHI__REPEAT_GUARD_OBJECT, hash);
-    default: return phi__repeat_guard_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
-    }
-}
-
-PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments) {
-    phi_arena_mark mark = phi_arena_save(arena);
-    phi_json *root = NULL;
-    uint64_t hash;
-    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
-        hash = phi__repeat_guard_value(root);
-    else
-        hash = phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
-    phi_arena_reset(arena, mark);
-    return phi__repeat_guard_join(phi__hash(name, 0), hash);
-}
-
-PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash) {
-    uint32_t i, seen = 0, known;
-    guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
-    guard->count++;
-    /* never wraps */
-    if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW) guard->count = PHI__REPEAT_GUARD_WINDOW;
-    known =
-        guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
-    for (i = 0; i < known; i++) seen += guard->seen[i] == hash;
-    return seen;
-}
-
 /* ---- src/loop/responses.c ---- */
 
 /* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
@@ -46870,7 +46781,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__limits_pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
-    phi__round_free(run);
+    phi__tools_round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
     (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
@@ -46934,7 +46845,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__limits_budget_release(run);
-    phi__run_detach_tools(run);
+    phi__tools_detach(run);
     phi__attempt_detach(run);
 }
 
@@ -46946,7 +46857,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__decision_drop(&run->decision);
     phi__limits_budget_release(run);
     phi__attempt_drop(run);
-    phi__run_drop_tools(run);
+    phi__tools_drop(run);
     agent->run = NULL;
     agent->thread->user = NULL;
     agent->rt->active--;
@@ -47194,7 +47105,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
         return PHI_OK;
     }
     if (run->reply == NULL) return PHI_PARSE;
-    if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
+    if (!phi__tools_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
     (void)phi__run_save_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
     if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
@@ -47281,7 +47192,7 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
     status = phi__run_load_members(run, node);
     if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
     if (status != PHI_OK) {
-        phi__run_drop_tools(run);
+        phi__tools_drop(run);
         phi__run_unmake(run);
         return status;
     }
@@ -47669,358 +47580,6 @@ PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, vo
 }
 
 #endif
-
-/* ---- src/loop/run_tools.c ---- */
-
-/* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call
-   order.
-
-   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
-   it have. So events follow time, and the log does not depend on it.
-   A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
-   AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
-
-#include <stdio.h>
-
-/* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
-static bool phi__tools_answered(const phi__run *run) {
-    const phi_message *reply = run->reply;
-    size_t i;
-    if (!phi__attempt_ask(run)->respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
-    for (i = 0; i < reply->content_count; i++)
-        if (reply->content[i].kind == PHI_CONTENT_TEXT &&
-            phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
-            return true;
-    return false;
-}
-
-PHI__FN phi__state phi__run_make_calls(phi__run *run) {
-    size_t i;
-    run->tools.answered = phi__tools_answered(run);
-    if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
-    for (i = 0; i < run->tools.count; i++)
-        if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
-            return PHI__RUN_OVER;
-    return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
-}
-
-/* Whether the next call may begin beside those that are not in the log yet. */
-static bool phi__tools_may_start(const phi__run *run) {
-    const phi__agent *agent = run->agent;
-    const phi__toolcall *next = &run->tools.calls[run->tools.next];
-    size_t i;
-    if (run->tools.emitted == run->tools.next || run->tools.skipping) return true;
-    if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
-    if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
-        return false;
-    if (next->tool != NULL && next->tool->not_concurrent) return false;
-    if (!phi__agent_has_tools(agent)->has_lone) return true;
-    for (i = run->tools.emitted; i < run->tools.next; i++) {
-        const phi__toolcall *call = &run->tools.calls[i];
-        if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
-    }
-    return true;
-}
-
-static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = kind;
-    event.tool_call_id = call->block->id;
-    event.tool_name = call->block->name;
-    if (!call->skipped) event.arguments = call->arguments;
-    event.call.rt = call->rt;
-    event.call.index = call->index;
-    event.call.gen = call->gen;
-    return event;
-}
-
-/* ---- the same call again ---- */
-
-static bool phi__tools_warn(phi__toolcall *call) {
-    char words[PHI__REPEAT_WORDS];
-    phi_event event = phi__tools_event(call, PHI_EV_WARNING);
-    phi__call_repeat_words(call, words);
-    event.text = phi_str_of(words);
-    return phi__emit(call->run->agent, &event, NULL, 0);
-}
-
-/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
-   and the run ends with the turn. */
-static bool phi__tools_count(phi__toolcall *call) {
-    phi__run *run = call->run;
-    phi__agent *agent = run->agent;
-    uint32_t warn = agent->desc.repeat_warn_after, stop = agent->desc.repeat_stop_after;
-    char words[PHI__REPEAT_WORDS + 16];
-    if (call->tool != NULL && call->tool->may_repeat) return true;
-    if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
-    if (run->tools.repeat_guard == NULL)
-        run->tools.repeat_guard =
-            (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
-    if (run->tools.repeat_guard == NULL) return false;
-    call->repeats = phi__repeat_guard_note(
-        run->tools.repeat_guard,
-        phi__repeat_guard_hash(&run->arena, call->block->name, call->block->arguments));
-    if (call->repeats >= stop) {
-        run->tools.repeated = true;
-        (void)snprintf(words, sizeof words, "Not run: ");
-        phi__call_repeat_words(call, words + strlen(words));
-        phi__call_fail(call, words);
-        return phi__tools_warn(call);
-    }
-    return call->repeats < warn || phi__tools_warn(call);
-}
-
-/* ---- one call, from its beginning to the tool ---- */
-
-static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
-    call->quiet = call->after = true;
-    phi__call_fail_str(
-        call, reason.len > 0 ? reason
-                             : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
-}
-
-/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
-   (*lost). */
-static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
-    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
-    phi_str reply;
-    phi__hooked hooked;
-    PHI_ASSERT(
-        call->tool == NULL || !call->tool->needs_approval ||
-        phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
-    hooked = phi__hook_call(call, &hook);
-    if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
-    *lost = hooked == PHI__HOOK_LOST;
-    if (*lost) return false;
-    call->asked = true;
-    reply = phi__buf_str(&call->decision.reply);
-    if (hooked == PHI__HOOK_DENY)
-        phi__tools_deny(call, reply);
-    else if (reply.len > 0)
-        /* in the thread: events that show them may outlive the run */
-        *lost =
-            !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
-    phi__decision_drop(&call->decision);
-    return !*lost;
-}
-
-/* Counted, asked about, told and started, as far as it goes; false: no memory. */
-static bool phi__tools_go(phi__toolcall *call) {
-    phi__run *run = call->run;
-    phi_event event;
-    bool lost = false;
-    if (call->emitted || call->quiet) return true;
-    if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
-        if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
-        phi__decision_drop(&call->decision);
-        phi__call_cancel(call, "Cancelled");
-    } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* finished while it was asked about */
-    } else if (!call->asked && !phi__tools_ask(call, &lost)) {
-        return !lost;
-    }
-    if (call->quiet) return true;
-    event = phi__tools_event(call, PHI_EV_TOOL_START);
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    call->emitted = true;
-    if (phi__call_open_still(call)) phi__call_start(call);
-    return true;
-}
-
-static bool phi__tools_begin(phi__run *run) {
-    phi__toolcall *call = &run->tools.calls[run->tools.next];
-    if (!phi__call_open(call)) return false;
-    run->tools.next++;
-    call->begun = true;
-    run->tools.running++;
-    if (run->tools.skipping || run->tools.answered) {
-        call->skipped = call->asked = call->after = true;
-        phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
-                                                 : "Skipped due to queued user message.");
-    } else if (!run->end.cancelled && !phi__tools_count(call))
-        return false;
-    return phi__tools_go(call);
-}
-
-/* ---- and from the result to the log ---- */
-
-/* A call that is over has no result only because memory ran out: once more, then it is the run that
-   ends. */
-static bool phi__tools_result(phi__toolcall *call) {
-    if (call->slot == NULL) phi__call_fail(call, "Out of memory");
-    return call->slot != NULL || call->result != NULL;
-}
-
-static bool phi__tools_emit_end(phi__toolcall *call) {
-    phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
-    call->ended = true;
-    event.message = call->result;
-    event.is_error = call->result->is_error;
-    event.child_loop_id = call->child_loop_id;
-    return phi__emit(call->run->agent, &event, NULL, 0);
-}
-
-/* The hook after a call; false: no memory, or the agent is gone. */
-static bool phi__tools_after(phi__toolcall *call) {
-    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
-    phi__hooked hooked;
-    hook.message = call->result;
-    hook.is_error = call->result->is_error;
-    hooked = phi__hook_call(call, &hook);
-    if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
-    if (hooked == PHI__HOOK_GONE) return false;
-    phi__decision_drop(&call->decision);
-    call->after = true;
-    return hooked != PHI__HOOK_LOST;
-}
-
-static bool phi__tools_over(phi__toolcall *call) {
-    if (call->resumes) phi__call_resume(call);
-    if (call->run->agent->slot == NULL) return false;
-    if (!phi__tools_go(call)) return false;
-    if (call->run->agent->slot == NULL) return false;
-    if (!phi__tools_result(call)) return false;
-    if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
-        return false;
-    if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
-    if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
-    return call->after || phi__tools_after(call);
-}
-
-static bool phi__tools_ready(const phi__run *run) {
-    const phi__toolcall *front = &run->tools.calls[run->tools.emitted];
-    return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
-}
-
-/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
-   not. */
-static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
-    phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
-    phi__child_run *spawn;
-    const char *dot;
-    if (call->child_loop_id.len == 0) return true;
-    spawn = (phi__child_run *)phi__arena_zero(phi__thread_room(call->run->agent->thread),
-                                              sizeof *spawn);
-    if (spawn == NULL) return false;
-    spawn->tool_call_id = result->tool_call_id;
-    spawn->loop_id = call->child_loop_id;
-    dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
-    spawn->session_id =
-        phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
-    entry.of.spawn = spawn;
-    return phi__run_note(call->run, &entry);
-}
-
-/* A result as features want it to enter the log. NULL: no memory. */
-static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
-    phi__moment moment;
-    memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_RESULT;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.message = result;
-    return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
-}
-
-/* Results at the front, in call order, as far as the step goes. */
-static bool phi__tools_log(phi__run *run) {
-    while (phi__tools_ready(run)) {
-        phi__toolcall *call = &run->tools.calls[run->tools.emitted];
-        const phi_message *result = call->result;
-        run->tools.emitted++;
-        phi__call_dispose(call);
-        result = phi__tools_entering(run, result);
-        if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
-            return false;
-        if (phi__step_spent(run->agent->rt)) break;
-    }
-    return true;
-}
-
-/* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
-static bool phi__tools_flush(phi__run *run, bool *more) {
-    size_t i;
-    for (i = run->tools.emitted; i < run->tools.next; i++) {
-        bool over = run->tools.calls[i].after;
-        if (!phi__tools_over(&run->tools.calls[i])) return false;
-        if (i == run->tools.emitted && !phi__tools_log(run)) return false;
-        *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
-        if (*more) return true;
-    }
-    *more = phi__tools_ready(run);
-    return true;
-}
-
-static void phi__tools_cancel(phi__run *run) {
-    size_t i;
-    for (i = run->tools.emitted; i < run->tools.next; i++) {
-        if (!run->tools.calls[i].emitted) continue; /* its turn comes */
-        phi__call_cancel(&run->tools.calls[i], "Cancelled");
-        if (run->agent->slot == NULL) return;
-    }
-}
-
-/* ---- steering between calls ---- */
-
-/* Whether this is a place to look for it: one by one after each call, in batches after each batch,
-   at once when all are over. */
-static bool phi__tools_checkpoint(const phi__run *run) {
-    const phi__agent *agent = run->agent;
-    size_t emitted = run->tools.emitted;
-    if (emitted != run->tools.next || emitted == run->tools.polled || run->tools.skipping ||
-        run->end.cancelled)
-        return false;
-    if (emitted == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
-    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && emitted % agent->desc.tool_batch == 0;
-}
-
-static phi__hooked phi__tools_steering(phi__run *run) {
-    phi__hooked hooked;
-    if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
-    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
-    if (hooked != PHI__HOOK_ALLOW) return hooked;
-    run->tools.polled = run->tools.emitted;
-    run->tools.skipping = phi__input_first(run) != NULL;
-    return hooked;
-}
-
-/* Begins calls while there may be more of them, and the step lasts. *more: there are. */
-static bool phi__tools_fill(phi__run *run, bool *more) {
-    *more = false;
-    while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {
-        if (!phi__tools_begin(run)) return false;
-        if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
-            !phi__tools_log(run))
-            return false;
-        *more = phi__step_spent(run->agent->rt);
-        if (*more || phi__tools_checkpoint(run)) return true;
-    }
-    return true;
-}
-
-PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
-    phi__hooked hooked;
-    bool more = false, good;
-    if (run->end.cancelled) {
-        phi__decision_drop(&run->decision);
-        phi__input_poll_end(run);
-        phi__tools_cancel(run);
-    }
-    good = run->agent->slot != NULL && phi__tools_flush(run, &more);
-    if (good && !more) {
-        hooked = phi__tools_steering(run);
-        if (hooked != PHI__HOOK_ALLOW)
-            return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
-                                   wait);
-        if (run->tools.emitted == run->tools.count) return PHI__RUN_TURN_END;
-        good = phi__tools_fill(run, &more);
-    }
-    if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (!good) return PHI__RUN_LOST;
-    *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
-    return PHI__RUN_TOOLS;
-}
 
 /* ---- src/loop/schedule.c ---- */
 
@@ -48559,7 +48118,7 @@ static void phi__states_turn_clear(phi__run *run) {
     run->reply = NULL;
     run->turn.steered = false;
     phi__attempt_clear(run);
-    phi__round_clear(run);
+    phi__tools_round_clear(run);
     phi__context_clear(run);
     phi__projection_clear(run);
 }
@@ -48614,7 +48173,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__attempt_drop(run);
-    phi__run_drop_tools(run);
+    phi__tools_drop(run);
     phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
@@ -48659,14 +48218,14 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run) || run->reply == NULL)
         return phi__states_leave(run, PHI_CANCELLED);
-    if (phi__round_doomed(run)) return phi__states_repeated(run);
+    if (phi__tools_round_doomed(run)) return phi__states_repeated(run);
     if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
-    if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
+    if (phi__tools_round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
         phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
@@ -48779,7 +48338,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
-    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
+    case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
     case PHI__RUN_FAILED: return phi__states_failed(run, wait);
     case PHI__RUN_TURN_END: return phi__states_turn_end(run);
     case PHI__RUN_AFTER_TURN: return phi__states_after_turn(run, wait);
@@ -48801,7 +48360,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
 static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
     if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_give_up(run);
-    if (outcome == PHI__RUN_ANSWERED) outcome = phi__run_make_calls(run);
+    if (outcome == PHI__RUN_ANSWERED) outcome = phi__tools_make_calls(run);
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }
 
@@ -48997,12 +48556,103 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) {
     }
 }
 
-/* ---- src/loop/tool_round.c ---- */
+/* ---- src/loop/tools.c ---- */
 
-/* tool_round.c - the calls of a turn: laid out, none begun, and let go of. */
+/* tools.c - the tools of a turn: laid out in the order of the answer, started as the mode says,
+   told as they end, logged in call order; and the guard against a call that is made again and
+   again.
+
+   TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
+   it have. So events follow time, and the log does not depend on it.
+   A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
+   AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
 
 
-PHI__FN bool phi__run_lay_calls(phi__run *run) {
+#include <stdio.h>
+
+/* ---- the same call again and again ---- */
+
+/* Seeds, so that values of different kinds differ: 1 is not "1". */
+enum {
+    PHI__REPEAT_GUARD_RAW = 1,
+    PHI__REPEAT_GUARD_WORD,
+    PHI__REPEAT_GUARD_INTEGER,
+    PHI__REPEAT_GUARD_LARGE,
+    PHI__REPEAT_GUARD_FRACTION,
+    PHI__REPEAT_GUARD_STRING,
+    PHI__REPEAT_GUARD_KEY,
+    PHI__REPEAT_GUARD_ARRAY,
+    PHI__REPEAT_GUARD_OBJECT
+};
+
+static uint64_t phi__tools_repeat_join(uint64_t a, uint64_t b) {
+    return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
+}
+
+/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
+static uint64_t phi__tools_repeat_number(const phi_json *node) {
+    phi__json_number n;
+    int64_t i;
+    uint64_t u;
+    n.kind = phi__json_kind_of(node);
+    n.v = node->v;
+    if (phi__json_number_i64(&n, &i))
+        return phi__tools_repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
+    if (phi__json_number_u64(&n, &u)) return phi__tools_repeat_join(PHI__REPEAT_GUARD_LARGE, u);
+    memcpy(&u, &n.v.d, sizeof u);
+    return phi__tools_repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
+}
+
+/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
+static uint64_t phi__tools_repeat_value(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    uint64_t hash;
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NUMBER: return phi__tools_repeat_number(node);
+    case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__REPEAT_GUARD_STRING);
+    case PHI_JSON_ARRAY:
+        hash = PHI__REPEAT_GUARD_ARRAY;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash = phi__tools_repeat_join(hash, phi__tools_repeat_value(child));
+        return phi__hash_mix(hash);
+    case PHI_JSON_OBJECT:
+        hash = 0;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash += phi__tools_repeat_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
+                                           phi__tools_repeat_value(child));
+        return phi__tools_repeat_join(PHI__REPEAT_GUARD_OBJECT, hash);
+    default: return phi__tools_repeat_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
+    }
+}
+
+PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *root = NULL;
+    uint64_t hash;
+    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
+        hash = phi__tools_repeat_value(root);
+    else
+        hash = phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
+    phi_arena_reset(arena, mark);
+    return phi__tools_repeat_join(phi__hash(name, 0), hash);
+}
+
+PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash) {
+    uint32_t i, seen = 0, known;
+    guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
+    guard->count++;
+    /* never wraps */
+    if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW) guard->count = PHI__REPEAT_GUARD_WINDOW;
+    known =
+        guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
+    for (i = 0; i < known; i++) seen += guard->seen[i] == hash;
+    return seen;
+}
+
+/* ---- the calls of a turn ---- */
+
+PHI__FN bool phi__tools_lay_calls(phi__run *run) {
     const phi_message *reply = run->reply;
     size_t n = 0, i;
     for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
@@ -49026,41 +48676,383 @@ PHI__FN bool phi__run_lay_calls(phi__run *run) {
     return true;
 }
 
-PHI__FN void phi__run_detach_tools(phi__run *run) {
+PHI__FN void phi__tools_detach(phi__run *run) {
     size_t i;
     for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
         phi__call_detach(&run->tools.calls[i]);
 }
 
-PHI__FN void phi__run_drop_tools(phi__run *run) {
+PHI__FN void phi__tools_drop(phi__run *run) {
     size_t i;
-    phi__run_detach_tools(run);
+    phi__tools_detach(run);
     for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
         phi__call_dispose(&run->tools.calls[i]);
     run->tools.calls = NULL;
 }
 
-PHI__FN void phi__round_clear(phi__run *run) {
+PHI__FN void phi__tools_round_clear(phi__run *run) {
     run->tools.skipping = run->tools.answered = false;
     run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
     run->tools.polled = 0;
 }
 
-PHI__FN void phi__round_forget(phi__run *run) { run->tools.count = 0; }
+PHI__FN void phi__tools_round_forget(phi__run *run) { run->tools.count = 0; }
 
-PHI__FN void phi__round_free(phi__run *run) {
+PHI__FN void phi__tools_round_free(phi__run *run) {
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
-PHI__FN bool phi__round_doomed(const phi__run *run) { return run->tools.repeated; }
+PHI__FN bool phi__tools_round_doomed(const phi__run *run) { return run->tools.repeated; }
 
-PHI__FN bool phi__round_follows(const phi__run *run) {
+PHI__FN bool phi__tools_round_follows(const phi__run *run) {
     return run->tools.count > 0 && !run->tools.answered;
 }
 
-PHI__FN const phi__toolcall *phi__round_open(const phi__run *run, size_t *count) {
+PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
     *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
+}
+
+/* ---- going on ---- */
+
+/* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
+static bool phi__tools_answered(const phi__run *run) {
+    const phi_message *reply = run->reply;
+    size_t i;
+    if (!phi__attempt_ask(run)->respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    for (i = 0; i < reply->content_count; i++)
+        if (reply->content[i].kind == PHI_CONTENT_TEXT &&
+            phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
+            return true;
+    return false;
+}
+
+PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
+    size_t i;
+    run->tools.answered = phi__tools_answered(run);
+    if (!phi__tools_lay_calls(run)) return PHI__RUN_LOST;
+    for (i = 0; i < run->tools.count; i++)
+        if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
+            return PHI__RUN_OVER;
+    return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
+}
+
+/* Whether the next call may begin beside those that are not in the log yet. */
+static bool phi__tools_may_start(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    const phi__toolcall *next = &run->tools.calls[run->tools.next];
+    size_t i;
+    if (run->tools.emitted == run->tools.next || run->tools.skipping) return true;
+    if (agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return false;
+    if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
+        return false;
+    if (next->tool != NULL && next->tool->not_concurrent) return false;
+    if (!phi__agent_has_tools(agent)->has_lone) return true;
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
+        const phi__toolcall *call = &run->tools.calls[i];
+        if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
+    }
+    return true;
+}
+
+static phi_event phi__tools_event(const phi__toolcall *call, phi_event_kind kind) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = kind;
+    event.tool_call_id = call->block->id;
+    event.tool_name = call->block->name;
+    if (!call->skipped) event.arguments = call->arguments;
+    event.call.rt = call->rt;
+    event.call.index = call->index;
+    event.call.gen = call->gen;
+    return event;
+}
+
+/* ---- the same call again ---- */
+
+static bool phi__tools_warn(phi__toolcall *call) {
+    char words[PHI__REPEAT_WORDS];
+    phi_event event = phi__tools_event(call, PHI_EV_WARNING);
+    phi__call_repeat_words(call, words);
+    event.text = phi_str_of(words);
+    return phi__emit(call->run->agent, &event, NULL, 0);
+}
+
+/* Counts it, also where there is no such tool; the one too many is answered in the tool's stead,
+   and the run ends with the turn. */
+static bool phi__tools_count(phi__toolcall *call) {
+    phi__run *run = call->run;
+    phi__agent *agent = run->agent;
+    uint32_t warn = agent->desc.repeat_warn_after, stop = agent->desc.repeat_stop_after;
+    char words[PHI__REPEAT_WORDS + 16];
+    if (call->tool != NULL && call->tool->may_repeat) return true;
+    if (warn == PHI_UNLIMITED && stop == PHI_UNLIMITED) return true;
+    if (run->tools.repeat_guard == NULL)
+        run->tools.repeat_guard =
+            (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
+    if (run->tools.repeat_guard == NULL) return false;
+    call->repeats = phi__tools_repeat_note(
+        run->tools.repeat_guard,
+        phi__tools_repeat_hash(&run->arena, call->block->name, call->block->arguments));
+    if (call->repeats >= stop) {
+        run->tools.repeated = true;
+        (void)snprintf(words, sizeof words, "Not run: ");
+        phi__call_repeat_words(call, words + strlen(words));
+        phi__call_fail(call, words);
+        return phi__tools_warn(call);
+    }
+    return call->repeats < warn || phi__tools_warn(call);
+}
+
+/* ---- one call, from its beginning to the tool ---- */
+
+static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
+    call->quiet = call->after = true;
+    phi__call_fail_str(
+        call, reason.len > 0 ? reason
+                             : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
+}
+
+/* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
+   (*lost). */
+static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
+    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
+    phi_str reply;
+    phi__hooked hooked;
+    PHI_ASSERT(
+        call->tool == NULL || !call->tool->needs_approval ||
+        phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+    hooked = phi__hook_call(call, &hook);
+    if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
+    *lost = hooked == PHI__HOOK_LOST;
+    if (*lost) return false;
+    call->asked = true;
+    reply = phi__buf_str(&call->decision.reply);
+    if (hooked == PHI__HOOK_DENY)
+        phi__tools_deny(call, reply);
+    else if (reply.len > 0)
+        /* in the thread: events that show them may outlive the run */
+        *lost =
+            !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
+    phi__decision_drop(&call->decision);
+    return !*lost;
+}
+
+/* Counted, asked about, told and started, as far as it goes; false: no memory. */
+static bool phi__tools_go(phi__toolcall *call) {
+    phi__run *run = call->run;
+    phi_event event;
+    bool lost = false;
+    if (call->emitted || call->quiet) return true;
+    if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+        if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
+        phi__decision_drop(&call->decision);
+        phi__call_cancel(call, "Cancelled");
+    } else if (call->result != NULL) {
+        phi__decision_drop(&call->decision); /* finished while it was asked about */
+    } else if (!call->asked && !phi__tools_ask(call, &lost)) {
+        return !lost;
+    }
+    if (call->quiet) return true;
+    event = phi__tools_event(call, PHI_EV_TOOL_START);
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    call->emitted = true;
+    if (phi__call_open_still(call)) phi__call_start(call);
+    return true;
+}
+
+static bool phi__tools_begin(phi__run *run) {
+    phi__toolcall *call = &run->tools.calls[run->tools.next];
+    if (!phi__call_open(call)) return false;
+    run->tools.next++;
+    call->begun = true;
+    run->tools.running++;
+    if (run->tools.skipping || run->tools.answered) {
+        call->skipped = call->asked = call->after = true;
+        phi__call_fail(call, run->tools.answered ? "Not run: the answer was given."
+                                                 : "Skipped due to queued user message.");
+    } else if (!run->end.cancelled && !phi__tools_count(call))
+        return false;
+    return phi__tools_go(call);
+}
+
+/* ---- and from the result to the log ---- */
+
+/* A call that is over has no result only because memory ran out: once more, then it is the run that
+   ends. */
+static bool phi__tools_result(phi__toolcall *call) {
+    if (call->slot == NULL) phi__call_fail(call, "Out of memory");
+    return call->slot != NULL || call->result != NULL;
+}
+
+static bool phi__tools_emit_end(phi__toolcall *call) {
+    phi_event event = phi__tools_event(call, PHI_EV_TOOL_END);
+    call->ended = true;
+    event.message = call->result;
+    event.is_error = call->result->is_error;
+    event.child_loop_id = call->child_loop_id;
+    return phi__emit(call->run->agent, &event, NULL, 0);
+}
+
+/* The hook after a call; false: no memory, or the agent is gone. */
+static bool phi__tools_after(phi__toolcall *call) {
+    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
+    phi__hooked hooked;
+    hook.message = call->result;
+    hook.is_error = call->result->is_error;
+    hooked = phi__hook_call(call, &hook);
+    if (hooked == PHI__HOOK_WAIT && !call->run->end.cancelled) return true;
+    if (hooked == PHI__HOOK_GONE) return false;
+    phi__decision_drop(&call->decision);
+    call->after = true;
+    return hooked != PHI__HOOK_LOST;
+}
+
+static bool phi__tools_over(phi__toolcall *call) {
+    if (call->resumes) phi__call_resume(call);
+    if (call->run->agent->slot == NULL) return false;
+    if (!phi__tools_go(call)) return false;
+    if (call->run->agent->slot == NULL) return false;
+    if (!phi__tools_result(call)) return false;
+    if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
+        return false;
+    if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
+    if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
+    return call->after || phi__tools_after(call);
+}
+
+static bool phi__tools_ready(const phi__run *run) {
+    const phi__toolcall *front = &run->tools.calls[run->tools.emitted];
+    return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
+}
+
+/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
+   not. */
+static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
+    phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__child_run *spawn;
+    const char *dot;
+    if (call->child_loop_id.len == 0) return true;
+    spawn = (phi__child_run *)phi__arena_zero(phi__thread_room(call->run->agent->thread),
+                                              sizeof *spawn);
+    if (spawn == NULL) return false;
+    spawn->tool_call_id = result->tool_call_id;
+    spawn->loop_id = call->child_loop_id;
+    dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
+    spawn->session_id =
+        phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
+    entry.of.spawn = spawn;
+    return phi__run_note(call->run, &entry);
+}
+
+/* A result as features want it to enter the log. NULL: no memory. */
+static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
+    phi__moment moment;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_RESULT;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.message = result;
+    return phi__feature_take(&moment) == PHI__RUN_ON ? moment.message : NULL;
+}
+
+/* Results at the front, in call order, as far as the step goes. */
+static bool phi__tools_log(phi__run *run) {
+    while (phi__tools_ready(run)) {
+        phi__toolcall *call = &run->tools.calls[run->tools.emitted];
+        const phi_message *result = call->result;
+        run->tools.emitted++;
+        phi__call_dispose(call);
+        result = phi__tools_entering(run, result);
+        if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
+            return false;
+        if (phi__step_spent(run->agent->rt)) break;
+    }
+    return true;
+}
+
+/* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
+static bool phi__tools_flush(phi__run *run, bool *more) {
+    size_t i;
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
+        bool over = run->tools.calls[i].after;
+        if (!phi__tools_over(&run->tools.calls[i])) return false;
+        if (i == run->tools.emitted && !phi__tools_log(run)) return false;
+        *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
+        if (*more) return true;
+    }
+    *more = phi__tools_ready(run);
+    return true;
+}
+
+static void phi__tools_cancel(phi__run *run) {
+    size_t i;
+    for (i = run->tools.emitted; i < run->tools.next; i++) {
+        if (!run->tools.calls[i].emitted) continue; /* its turn comes */
+        phi__call_cancel(&run->tools.calls[i], "Cancelled");
+        if (run->agent->slot == NULL) return;
+    }
+}
+
+/* ---- steering between calls ---- */
+
+/* Whether this is a place to look for it: one by one after each call, in batches after each batch,
+   at once when all are over. */
+static bool phi__tools_checkpoint(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    size_t emitted = run->tools.emitted;
+    if (emitted != run->tools.next || emitted == run->tools.polled || run->tools.skipping ||
+        run->end.cancelled)
+        return false;
+    if (emitted == run->tools.count || agent->desc.tool_mode == PHI_TOOLS_SEQUENTIAL) return true;
+    return agent->desc.tool_mode == PHI_TOOLS_BATCHED && emitted % agent->desc.tool_batch == 0;
+}
+
+static phi__hooked phi__tools_steering(phi__run *run) {
+    phi__hooked hooked;
+    if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    run->tools.polled = run->tools.emitted;
+    run->tools.skipping = phi__input_first(run) != NULL;
+    return hooked;
+}
+
+/* Begins calls while there may be more of them, and the step lasts. *more: there are. */
+static bool phi__tools_fill(phi__run *run, bool *more) {
+    *more = false;
+    while (run->tools.next < run->tools.count && phi__tools_may_start(run)) {
+        if (!phi__tools_begin(run)) return false;
+        if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
+            !phi__tools_log(run))
+            return false;
+        *more = phi__step_spent(run->agent->rt);
+        if (*more || phi__tools_checkpoint(run)) return true;
+    }
+    return true;
+}
+
+PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
+    phi__hooked hooked;
+    bool more = false, good;
+    if (run->end.cancelled) {
+        phi__decision_drop(&run->decision);
+        phi__input_poll_end(run);
+        phi__tools_cancel(run);
+    }
+    good = run->agent->slot != NULL && phi__tools_flush(run, &more);
+    if (good && !more) {
+        hooked = phi__tools_steering(run);
+        if (hooked != PHI__HOOK_ALLOW)
+            return phi__run_hooked(run, hooked, PHI__RUN_TOOLS, PHI__RUN_TOOLS, PHI__RUN_TOOLS,
+                                   wait);
+        if (run->tools.emitted == run->tools.count) return PHI__RUN_TURN_END;
+        good = phi__tools_fill(run, &more);
+    }
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!good) return PHI__RUN_LOST;
+    *wait = !more && !phi__tools_checkpoint(run) && run->tools.emitted < run->tools.count;
+    return PHI__RUN_TOOLS;
 }
 
 /* ---- src/loop/toolset.c ---- */

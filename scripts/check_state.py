@@ -23,7 +23,7 @@ OWNED = {
     "hosted": "loop/provider",
     "attempt": "loop/attempt loop/attempt_end loop/model_call loop/provider",
     "poll": "loop/input loop/run_save loop/run_load",
-    "tools": "loop/tool_round loop/run_tools loop/call loop/run_save loop/run_load",
+    "tools": "loop/tools loop/call loop/run_save loop/run_load",
     "events": "loop/events",
     "one_shot": "loop/one_shot agent/one_shot_run",
     "room": "loop/forget",

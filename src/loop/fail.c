@@ -63,9 +63,9 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     phi__limits_pause_end(run);
     phi__attempt_charge(run);
     phi__attempt_drop(run);
-    phi__run_drop_tools(run);
+    phi__tools_drop(run);
     run->reply = NULL;
-    phi__round_forget(run);
+    phi__tools_round_forget(run);
     why = phi__run_limit_failure(run->agent, &run->refusals);
     if (why == NULL) why = &phi__run_out_of_memory;
     if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);

@@ -15,7 +15,7 @@
 #include "loop/schedule_in.h"
 #include "loop/state_in.h"
 #include "loop/states_in.h"
-#include "loop/tool_round_in.h"
+#include "loop/tools_in.h"
 #include "model/failure_in.h"
 
 /* events.c */
@@ -133,13 +133,6 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
 
-/* repeat_guard.c */
-/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
-   is no JSON counts as it is. `arena` is given back. */
-PHI__FN uint64_t phi__repeat_guard_hash(phi_arena *arena, phi_str name, phi_str arguments);
-/* Takes note of a call; how often it stands in the window now, this one included. */
-PHI__FN uint32_t phi__repeat_guard_note(phi__repeat_guard *guard, uint64_t hash);
-
 /* run.c */
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
 /* Which limit has kept memory from it, where it said no; NULL: the allocator. */
@@ -159,10 +152,6 @@ PHI__FN phi__state phi__run_sign(phi__run *run);
 PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
-
-/* run_tools.c: the state TOOLS */
-PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);

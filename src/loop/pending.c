@@ -66,7 +66,7 @@ static void phi__pending_run(phi__pending_list *list, const phi__run *run) {
         phi__pending_due(&item, rt, &run->timer);
         phi__pending_add(list, &item);
     }
-    calls = phi__round_open(run, &count);
+    calls = phi__tools_round_open(run, &count);
     for (i = 0; i < count; i++) {
         const phi__toolcall *call = &calls[i];
         phi__pending_decision(list, run, &call->decision, call);

@@ -48,7 +48,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__limits_pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
-    phi__round_free(run);
+    phi__tools_round_free(run);
     phi__free(&agent->memory, run->policy, sizeof *run->policy);
     phi__run_free_toolset(run);
     (void)phi__feature_run(run, PHI__POINT_RUN_FREED);
@@ -112,7 +112,7 @@ PHI__FN void phi__run_detach(phi__run *run) {
     phi__io_timer_clear(run->agent->rt->io, &run->timer);
     phi__decision_drop(&run->decision);
     phi__limits_budget_release(run);
-    phi__run_detach_tools(run);
+    phi__tools_detach(run);
     phi__attempt_detach(run);
 }
 
@@ -124,7 +124,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__decision_drop(&run->decision);
     phi__limits_budget_release(run);
     phi__attempt_drop(run);
-    phi__run_drop_tools(run);
+    phi__tools_drop(run);
     agent->run = NULL;
     agent->thread->user = NULL;
     agent->rt->active--;

@@ -239,7 +239,7 @@ static phi_status phi__run_load_calls(phi__run *run, const phi_json *node) {
         return PHI_OK;
     }
     if (run->reply == NULL) return PHI_PARSE;
-    if (!phi__run_lay_calls(run)) return PHI_NO_MEMORY;
+    if (!phi__tools_lay_calls(run)) return PHI_NO_MEMORY;
     if (run->tools.calls == NULL || run->tools.count != phi_json_count(list)) return PHI_PARSE;
     (void)phi__run_save_get(node, PHI__RUN_SAVE_CALLS, run, NULL);
     if (run->tools.next > run->tools.count || run->tools.emitted > run->tools.next ||
@@ -326,7 +326,7 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
     status = phi__run_load_members(run, node);
     if (status == PHI_OK && !phi__run_load_fits(run)) status = PHI_PARSE;
     if (status != PHI_OK) {
-        phi__run_drop_tools(run);
+        phi__tools_drop(run);
         phi__run_unmake(run);
         return status;
     }

@@ -38,7 +38,7 @@
 #include "loop/projection_in.h"
 #include "loop/tape_in.h"
 #include "loop/tool.h"
-#include "loop/tool_round_in.h"
+#include "loop/tools_in.h"
 #include "loop/toolset_in.h"
 #include "loop/states_in.h"
 #include "loop/types_in.h"
@@ -141,15 +141,6 @@ typedef struct phi__budget {
     phi_budget limits;
     phi_spending seen;
 } phi__budget;
-
-/* ---- the repeat guard ---- */
-
-enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
-
-typedef struct phi__repeat_guard {
-    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
-    uint32_t count;
-} phi__repeat_guard;
 
 /* ---- calls ---- */
 

@@ -228,7 +228,7 @@ static void phi__states_turn_clear(phi__run *run) {
     run->reply = NULL;
     run->turn.steered = false;
     phi__attempt_clear(run);
-    phi__round_clear(run);
+    phi__tools_round_clear(run);
     phi__context_clear(run);
     phi__projection_clear(run);
 }
@@ -283,7 +283,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__attempt_drop(run);
-    phi__run_drop_tools(run);
+    phi__tools_drop(run);
     phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
@@ -328,14 +328,14 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run) || run->reply == NULL)
         return phi__states_leave(run, PHI_CANCELLED);
-    if (phi__round_doomed(run)) return phi__states_repeated(run);
+    if (phi__tools_round_doomed(run)) return phi__states_repeated(run);
     if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
-    if (phi__round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
+    if (phi__tools_round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
         phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
@@ -448,7 +448,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_STREAM: return phi__run_stream(run, wait);
     case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
-    case PHI__RUN_TOOLS: return phi__run_tools(run, wait);
+    case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
     case PHI__RUN_FAILED: return phi__states_failed(run, wait);
     case PHI__RUN_TURN_END: return phi__states_turn_end(run);
     case PHI__RUN_AFTER_TURN: return phi__states_after_turn(run, wait);
@@ -470,7 +470,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
 static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
     if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_give_up(run);
-    if (outcome == PHI__RUN_ANSWERED) outcome = phi__run_make_calls(run);
+    if (outcome == PHI__RUN_ANSWERED) outcome = phi__tools_make_calls(run);
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }
 

@@ -1,13 +1,163 @@
-/* run_tools.c - the tools of a turn: started as the mode says, told as they end, logged in call
-   order.
+/* tools.c - the tools of a turn: laid out in the order of the answer, started as the mode says,
+   told as they end, logged in call order; and the guard against a call that is made again and
+   again.
 
    TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
    it have. So events follow time, and the log does not depend on it.
    A call goes through: begun, the BEFORE_TOOL hook, TOOL_START, the tool, a result, TOOL_END, the
    AFTER_TOOL hook, the log. Both hooks may wait, each call for itself. */
+#include "loop/tools_in.h"
+
 #include "loop/loop_in.h"
+#include "text/json_in.h"
+#include "wire/hash_in.h"
 
 #include <stdio.h>
+
+/* ---- the same call again and again ---- */
+
+/* Seeds, so that values of different kinds differ: 1 is not "1". */
+enum {
+    PHI__REPEAT_GUARD_RAW = 1,
+    PHI__REPEAT_GUARD_WORD,
+    PHI__REPEAT_GUARD_INTEGER,
+    PHI__REPEAT_GUARD_LARGE,
+    PHI__REPEAT_GUARD_FRACTION,
+    PHI__REPEAT_GUARD_STRING,
+    PHI__REPEAT_GUARD_KEY,
+    PHI__REPEAT_GUARD_ARRAY,
+    PHI__REPEAT_GUARD_OBJECT
+};
+
+static uint64_t phi__tools_repeat_join(uint64_t a, uint64_t b) {
+    return phi__hash_mix(a * UINT64_C(0x9e3779b97f4a7c15) + b);
+}
+
+/* By value, as phi_json_equal has it: 1, 1.0 and 1e0 are the same. */
+static uint64_t phi__tools_repeat_number(const phi_json *node) {
+    phi__json_number n;
+    int64_t i;
+    uint64_t u;
+    n.kind = phi__json_kind_of(node);
+    n.v = node->v;
+    if (phi__json_number_i64(&n, &i))
+        return phi__tools_repeat_join(PHI__REPEAT_GUARD_INTEGER, (uint64_t)i);
+    if (phi__json_number_u64(&n, &u)) return phi__tools_repeat_join(PHI__REPEAT_GUARD_LARGE, u);
+    memcpy(&u, &n.v.d, sizeof u);
+    return phi__tools_repeat_join(PHI__REPEAT_GUARD_FRACTION, u);
+}
+
+/* As deep as phi_json_parse lets it be. Members are added up: their order does not count. */
+static uint64_t phi__tools_repeat_value(const phi_json *node) {
+    phi_json_iter it = phi_json_each(node);
+    const phi_json *child;
+    uint64_t hash;
+    switch (phi_json_type_of(node)) {
+    case PHI_JSON_NUMBER: return phi__tools_repeat_number(node);
+    case PHI_JSON_STRING: return phi__hash(phi_json_str(node, NULL), PHI__REPEAT_GUARD_STRING);
+    case PHI_JSON_ARRAY:
+        hash = PHI__REPEAT_GUARD_ARRAY;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash = phi__tools_repeat_join(hash, phi__tools_repeat_value(child));
+        return phi__hash_mix(hash);
+    case PHI_JSON_OBJECT:
+        hash = 0;
+        while ((child = phi_json_next(&it)) != NULL)
+            hash += phi__tools_repeat_join(phi__hash(it.key, PHI__REPEAT_GUARD_KEY),
+                                           phi__tools_repeat_value(child));
+        return phi__tools_repeat_join(PHI__REPEAT_GUARD_OBJECT, hash);
+    default: return phi__tools_repeat_join(PHI__REPEAT_GUARD_WORD, phi__json_kind_of(node));
+    }
+}
+
+PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments) {
+    phi_arena_mark mark = phi_arena_save(arena);
+    phi_json *root = NULL;
+    uint64_t hash;
+    if (phi_json_parse(arena, arguments, PHI_JSON_BORROW, &root, NULL) == PHI_OK)
+        hash = phi__tools_repeat_value(root);
+    else
+        hash = phi__hash(arguments, PHI__REPEAT_GUARD_RAW);
+    phi_arena_reset(arena, mark);
+    return phi__tools_repeat_join(phi__hash(name, 0), hash);
+}
+
+PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash) {
+    uint32_t i, seen = 0, known;
+    guard->seen[guard->count % PHI__REPEAT_GUARD_WINDOW] = hash;
+    guard->count++;
+    /* never wraps */
+    if (guard->count == 2 * PHI__REPEAT_GUARD_WINDOW) guard->count = PHI__REPEAT_GUARD_WINDOW;
+    known =
+        guard->count < PHI__REPEAT_GUARD_WINDOW ? guard->count : (uint32_t)PHI__REPEAT_GUARD_WINDOW;
+    for (i = 0; i < known; i++) seen += guard->seen[i] == hash;
+    return seen;
+}
+
+/* ---- the calls of a turn ---- */
+
+PHI__FN bool phi__tools_lay_calls(phi__run *run) {
+    const phi_message *reply = run->reply;
+    size_t n = 0, i;
+    for (i = 0; i < reply->content_count; i++) n += reply->content[i].kind == PHI_CONTENT_TOOL_CALL;
+    run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
+    run->tools.calls = NULL;
+    if (n == 0) return true;
+    run->tools.calls =
+        (phi__toolcall *)phi__arena_zero(&run->arena, phi__mul(n, sizeof *run->tools.calls));
+    if (run->tools.calls == NULL) return false;
+    for (i = 0; i < reply->content_count; i++) {
+        phi__toolcall *call;
+        if (reply->content[i].kind != PHI_CONTENT_TOOL_CALL) continue;
+        call = &run->tools.calls[run->tools.count++];
+        call->rt = run->agent->rt;
+        call->run = run;
+        call->block = &reply->content[i];
+        call->arguments = call->block->arguments;
+        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
+        phi__decision_init(&call->decision, run, call);
+    }
+    return true;
+}
+
+PHI__FN void phi__tools_detach(phi__run *run) {
+    size_t i;
+    for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
+        phi__call_detach(&run->tools.calls[i]);
+}
+
+PHI__FN void phi__tools_drop(phi__run *run) {
+    size_t i;
+    phi__tools_detach(run);
+    for (i = 0; run->tools.calls != NULL && i < run->tools.count; i++)
+        phi__call_dispose(&run->tools.calls[i]);
+    run->tools.calls = NULL;
+}
+
+PHI__FN void phi__tools_round_clear(phi__run *run) {
+    run->tools.skipping = run->tools.answered = false;
+    run->tools.count = run->tools.next = run->tools.emitted = run->tools.running = 0;
+    run->tools.polled = 0;
+}
+
+PHI__FN void phi__tools_round_forget(phi__run *run) { run->tools.count = 0; }
+
+PHI__FN void phi__tools_round_free(phi__run *run) {
+    phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
+}
+
+PHI__FN bool phi__tools_round_doomed(const phi__run *run) { return run->tools.repeated; }
+
+PHI__FN bool phi__tools_round_follows(const phi__run *run) {
+    return run->tools.count > 0 && !run->tools.answered;
+}
+
+PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
+    *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
+    return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
+}
+
+/* ---- going on ---- */
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
 static bool phi__tools_answered(const phi__run *run) {
@@ -21,10 +171,10 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
-PHI__FN phi__state phi__run_make_calls(phi__run *run) {
+PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     size_t i;
     run->tools.answered = phi__tools_answered(run);
-    if (!phi__run_lay_calls(run)) return PHI__RUN_LOST;
+    if (!phi__tools_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->tools.count; i++)
         if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
             return PHI__RUN_OVER;
@@ -85,9 +235,9 @@ static bool phi__tools_count(phi__toolcall *call) {
         run->tools.repeat_guard =
             (phi__repeat_guard *)phi__alloc(&agent->memory, sizeof *run->tools.repeat_guard);
     if (run->tools.repeat_guard == NULL) return false;
-    call->repeats = phi__repeat_guard_note(
+    call->repeats = phi__tools_repeat_note(
         run->tools.repeat_guard,
-        phi__repeat_guard_hash(&run->arena, call->block->name, call->block->arguments));
+        phi__tools_repeat_hash(&run->arena, call->block->name, call->block->arguments));
     if (call->repeats >= stop) {
         run->tools.repeated = true;
         (void)snprintf(words, sizeof words, "Not run: ");
@@ -326,7 +476,7 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
     return true;
 }
 
-PHI__FN phi__state phi__run_tools(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait) {
     phi__hooked hooked;
     bool more = false, good;
     if (run->end.cancelled) {

@@ -1,0 +1,47 @@
+/* tools_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and logged in
+   that order. */
+#ifndef PHI_LOOP_TOOLS_IN_H
+#define PHI_LOOP_TOOLS_IN_H
+
+#include "loop/types_in.h"
+
+enum { PHI__REPEAT_GUARD_WINDOW = 32 }; /* calls of a run that are remembered */
+
+typedef struct phi__repeat_guard {
+    uint64_t seen[PHI__REPEAT_GUARD_WINDOW]; /* hashes of name and arguments; a ring */
+    uint32_t count;
+} phi__repeat_guard;
+
+typedef struct phi__round {
+    phi__toolcall *calls; /* in the turn's arena */
+    size_t count, next, emitted, running;
+    size_t polled; /* calls after which steering was looked for */
+    bool skipping; /* steering was found: what has not begun is skipped */
+    bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
+    bool repeated; /* a call repeated itself too often */
+    phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
+} phi__round;
+
+PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
+PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
+PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
+PHI__FN bool phi__tools_round_doomed(const phi__run *run);
+PHI__FN bool phi__tools_round_follows(const phi__run *run); /* another turn, for its results */
+/* Calls that have begun and whose results are not in the log. */
+PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
+/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+PHI__FN bool phi__tools_lay_calls(phi__run *run);
+PHI__FN void phi__tools_detach(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__tools_drop(phi__run *run);
+
+/* the state TOOLS */
+PHI__FN phi__state phi__tools_run(phi__run *run, bool *wait);
+PHI__FN phi__state phi__tools_make_calls(phi__run *run); /* TOOLS, or TURN_END without any */
+
+/* A number for a tool's name and its arguments, whatever their order of keys and blanks; text that
+   is no JSON counts as it is. `arena` is given back. */
+PHI__FN uint64_t phi__tools_repeat_hash(phi_arena *arena, phi_str name, phi_str arguments);
+/* Takes note of a call; how often it stands in the window now, this one included. */
+PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash);
+
+#endif
