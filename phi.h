@@ -40044,11 +40044,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x80b2686c
+#if PHI__IMP_LOOP != 0xa6073eb4
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x80b2686c
+#define PHI__IMP_LOOP 0xa6073eb4
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40579,14 +40579,8 @@ PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL:
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details);
-/* What a host says about a message of its own, as the message's details: nothing where both are
-   NULL. And whether it can: else words that begin with `what`. */
-PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
-PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
-                                            const char *refs);
-/* Whether content can be a user's message; else words that begin with `what`. */
-PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
-                                    size_t count);
+/* A block of text, which stays the caller's. */
+PHI__FN phi_content phi__input_text(phi_str text);
 /* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
 /* What is pending, in its order; NULL: nothing. */
@@ -40604,6 +40598,16 @@ PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits *
 /* Puts what is pending, and what was injected, into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
 PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
+
+/* enqueue.c */
+/* What a host says about a message of its own, as the message's details: nothing where both are
+   NULL. And whether it can: else words that begin with `what`. */
+PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
+PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
+                                              const char *refs);
+/* Whether content can be a user's message; else words that begin with `what`. */
+PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                      size_t count);
 
 #endif
 
@@ -43199,6 +43203,214 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
     return true;
 }
 
+/* ---- src/loop/enqueue.c ---- */
+
+/* enqueue.c - what a host says to an agent, checked and posted: steering, follow-ups, injected
+   messages, from any thread; messages of several blocks, and the queues themselves. */
+
+enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
+
+/* ---- checking what the host gives ---- */
+
+PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                      size_t count) {
+    size_t i;
+    if (content == NULL || count == 0)
+        return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
+    for (i = 0; i < count; i++)
+        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u].kind: expected text or image", what,
+                              (unsigned)i);
+        else if (content[i].kind == PHI_CONTENT_IMAGE &&
+                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
+            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: an image needs data and mime_type",
+                              what, (unsigned)i);
+    return PHI_OK;
+}
+
+/* ---- what a host says about a message ---- */
+
+PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out) {
+    if (id == NULL && refs == NULL) return;
+    phi__buf_char(out, '{');
+    if (id != NULL) {
+        phi__json_put_key(out, PHI__LIT("request_id"));
+        phi__json_put_str(out, phi_str_of(id));
+    }
+    if (refs != NULL) {
+        phi__json_put_key(out, PHI__LIT("refs"));
+        phi__buf_text(out, refs);
+    }
+    phi__buf_char(out, '}');
+}
+
+PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
+                                              const char *refs) {
+    phi_str name = phi_str_of(id);
+    phi_arena scratch;
+    phi_json *root = NULL;
+    phi_status status;
+    if (id != NULL &&
+        (name.len == 0 || name.len > PHI__ENQUEUE_ID || phi__utf8_valid(name) != name.len))
+        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
+    if (refs == NULL) return PHI_OK;
+    phi_arena_init(&scratch, &rt->memory, 0);
+    status = phi_json_parse(&scratch, phi_str_of(refs), PHI_JSON_BORROW, &root, NULL);
+    phi_arena_free(&scratch);
+    if (status == PHI_OK) return PHI_OK;
+    return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
+                                   : phi__error(rt, PHI_BAD_ARG, "%s: refs is no JSON", what);
+}
+
+/* ---- public ---- */
+
+static phi_status phi__enqueue_post(phi_agent agent, uint32_t kind, const char *text,
+                                    const char *source) {
+    phi__post post;
+    phi_status status;
+    struct phi__inbox_record *record = NULL;
+    phi_str trimmed = phi__str_trim(phi_str_of(text)), tag = phi_str_of(source);
+    uint32_t state;
+    if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
+    state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
+    if (state == 0) return PHI_STALE;
+    if (kind == PHI__POST_INJECT && (state & PHI__AGENT_RUNNING) == 0) return PHI_MISUSE;
+    memset(&post, 0, sizeof post);
+    post.kind = kind;
+    post.index = agent.index;
+    post.gen = agent.gen;
+    post.flag = (uint32_t)tag.len;
+    if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
+    post.text = trimmed;
+    status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
+    if (status != PHI_OK) return status;
+    phi__inbox_publish(record, true);
+    phi__io_wake(agent.rt->io);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_steer(phi_agent agent, const char *text) {
+    return phi__enqueue_post(agent, PHI__POST_STEER, text, NULL);
+}
+
+PHI_API phi_status phi_follow_up(phi_agent agent, const char *text) {
+    return phi__enqueue_post(agent, PHI__POST_FOLLOW_UP, text, NULL);
+}
+
+PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source) {
+    return phi__enqueue_post(agent, PHI__POST_INJECT, text, source);
+}
+
+static bool phi__enqueue_goes_on(const phi__agent *agent) {
+    return agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
+}
+
+static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
+                                          const phi_enqueue_desc *desc) {
+    phi_status status;
+    if (phi__inputs_of(agent, desc->queue) == NULL)
+        return phi__error(agent->rt, PHI_BAD_ARG,
+                          "%s: queue: expected steering, follow-up or injected", what);
+    status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_details(agent->rt, what, desc->id, desc->refs);
+    if (status != PHI_OK) return status;
+    if (desc->loop_id != NULL &&
+        (!phi__enqueue_goes_on(agent) || !phi__str_is(agent->run->loop_id, desc->loop_id)))
+        return phi__error(agent->rt, PHI_NOT_FOUND, "%s: loop_id: no run \"%.160s\" goes on", what,
+                          desc->loop_id);
+    if (desc->queue == PHI_INPUT_INJECTED && !phi__enqueue_goes_on(agent))
+        return phi__error(agent->rt, PHI_MISUSE, "%s: no run is going on", what);
+    return PHI_OK;
+}
+
+static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_enqueue_desc *desc) {
+    phi_status status = phi__enqueue_check_desc(agent, what, desc);
+    phi__buf details;
+    if (status != PHI_OK) return status;
+    phi__buf_init(&details, &agent->memory);
+    phi__enqueue_details(desc->id, desc->refs, &details);
+    status = details.failed ? PHI_NO_MEMORY
+                            : phi__input_add(agent, phi__inputs_of(agent, desc->queue), desc->queue,
+                                             desc->content, desc->content_count,
+                                             phi_str_of(desc->source), phi__buf_str(&details));
+    phi__buf_free(&details);
+    return status == PHI_OK
+               ? status
+               : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
+}
+
+PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
+                               size_t count, const char *source) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_enqueue_desc desc;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    memset(&desc, 0, sizeof desc);
+    desc.queue = queue;
+    desc.content = content;
+    desc.content_count = count;
+    desc.source = source;
+    return phi__enqueue(agent, "phi_enqueue", &desc);
+}
+
+PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi_enqueue_desc given;
+    phi_content content;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: desc is NULL");
+    if (desc->text != NULL && desc->content != NULL)
+        return phi__error(handle.rt, PHI_BAD_ARG,
+                          "phi_enqueue_with: text and content are both given");
+    given = *desc;
+    if (desc->text != NULL) {
+        content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
+        if (content.text.len == 0)
+            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: the text is empty");
+        given.content = &content;
+        given.content_count = 1;
+    }
+    return phi__enqueue(agent, "phi_enqueue_with", &given);
+}
+
+PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__agent_find(handle);
+    phi__inputs *inputs;
+    if (agent == NULL) return 0;
+    if (queue == PHI_INPUT_NONE)
+        return agent->queues.steering.count + agent->queues.follow_ups.count +
+               agent->queues.injected.count;
+    inputs = phi__inputs_of(agent, queue);
+    return inputs != NULL ? inputs->count : 0;
+}
+
+PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
+        phi__inputs_free(agent, &agent->queues.steering);
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
+        phi__inputs_free(agent, &agent->queues.follow_ups);
+    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
+        phi__inputs_free(agent, &agent->queues.injected);
+    return PHI_OK;
+}
+
+PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
+    phi__agent *agent = phi__agent_find(handle);
+    if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
+    if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
+        return PHI_BAD_ARG;
+    if (agent == NULL) return PHI_STALE;
+    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.steering_mode = mode;
+    if (queue != PHI_INPUT_STEERING) agent->desc.follow_up_mode = mode;
+    return PHI_OK;
+}
+
 /* ---- src/loop/error.c ---- */
 
 /* error.c - the runtime's last error. */
@@ -44556,8 +44768,6 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
    poll has taken is pending until the next turn begins; where that turn does not come, it goes
    back. */
 
-enum { PHI__INPUT_ID = 128 }; /* bytes of a request's id */
-
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
     phi__free(&agent->memory, input, sizeof *input);
@@ -44621,7 +44831,7 @@ static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inpu
     return PHI_OK;
 }
 
-static phi_content phi__input_text(phi_str text) {
+PHI__FN phi_content phi__input_text(phi_str text) {
     phi_content content;
     memset(&content, 0, sizeof content);
     content.kind = PHI_CONTENT_TEXT;
@@ -44830,207 +45040,6 @@ PHI__FN bool phi__input_deliver(phi__run *run) {
     while (run->poll.pending.head != NULL)
         if (!phi__input_log(run)) return false;
     return true;
-}
-
-/* ---- checking what the host gives ---- */
-
-PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
-                                    size_t count) {
-    size_t i;
-    if (content == NULL || count == 0)
-        return phi__error(rt, PHI_BAD_ARG, "%s: there is no content", what);
-    for (i = 0; i < count; i++)
-        if (content[i].kind != PHI_CONTENT_TEXT && content[i].kind != PHI_CONTENT_IMAGE)
-            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u].kind: expected text or image", what,
-                              (unsigned)i);
-        else if (content[i].kind == PHI_CONTENT_IMAGE &&
-                 (content[i].data.len == 0 || content[i].mime_type.len == 0))
-            return phi__error(rt, PHI_BAD_ARG, "%s: content[%u]: an image needs data and mime_type",
-                              what, (unsigned)i);
-    return PHI_OK;
-}
-
-/* ---- what a host says about a message ---- */
-
-PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out) {
-    if (id == NULL && refs == NULL) return;
-    phi__buf_char(out, '{');
-    if (id != NULL) {
-        phi__json_put_key(out, PHI__LIT("request_id"));
-        phi__json_put_str(out, phi_str_of(id));
-    }
-    if (refs != NULL) {
-        phi__json_put_key(out, PHI__LIT("refs"));
-        phi__buf_text(out, refs);
-    }
-    phi__buf_char(out, '}');
-}
-
-PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
-                                            const char *refs) {
-    phi_str name = phi_str_of(id);
-    phi_arena scratch;
-    phi_json *root = NULL;
-    phi_status status;
-    if (id != NULL &&
-        (name.len == 0 || name.len > PHI__INPUT_ID || phi__utf8_valid(name) != name.len))
-        return phi__error(rt, PHI_BAD_ARG, "%s: id: expected 1 to 128 bytes of UTF-8", what);
-    if (refs == NULL) return PHI_OK;
-    phi_arena_init(&scratch, &rt->memory, 0);
-    status = phi_json_parse(&scratch, phi_str_of(refs), PHI_JSON_BORROW, &root, NULL);
-    phi_arena_free(&scratch);
-    if (status == PHI_OK) return PHI_OK;
-    return status == PHI_NO_MEMORY ? phi__error(rt, status, "%s: out of memory", what)
-                                   : phi__error(rt, PHI_BAD_ARG, "%s: refs is no JSON", what);
-}
-
-/* ---- public ---- */
-
-static phi_status phi__input_post(phi_agent agent, uint32_t kind, const char *text,
-                                  const char *source) {
-    phi__post post;
-    phi_status status;
-    struct phi__inbox_record *record = NULL;
-    phi_str trimmed = phi__str_trim(phi_str_of(text)), tag = phi_str_of(source);
-    uint32_t state;
-    if (agent.rt == NULL || trimmed.len == 0) return PHI_BAD_ARG;
-    state = phi__slots_state(&agent.rt->agents, agent.index, agent.gen);
-    if (state == 0) return PHI_STALE;
-    if (kind == PHI__POST_INJECT && (state & PHI__AGENT_RUNNING) == 0) return PHI_MISUSE;
-    memset(&post, 0, sizeof post);
-    post.kind = kind;
-    post.index = agent.index;
-    post.gen = agent.gen;
-    post.flag = (uint32_t)tag.len;
-    if (tag.len > UINT32_MAX / 4) return PHI_BAD_ARG;
-    post.text = trimmed;
-    status = phi__inbox_prepare_two(&agent.rt->inbox, &post, tag, &record);
-    if (status != PHI_OK) return status;
-    phi__inbox_publish(record, true);
-    phi__io_wake(agent.rt->io);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_steer(phi_agent agent, const char *text) {
-    return phi__input_post(agent, PHI__POST_STEER, text, NULL);
-}
-
-PHI_API phi_status phi_follow_up(phi_agent agent, const char *text) {
-    return phi__input_post(agent, PHI__POST_FOLLOW_UP, text, NULL);
-}
-
-PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source) {
-    return phi__input_post(agent, PHI__POST_INJECT, text, source);
-}
-
-static bool phi__input_goes_on(const phi__agent *agent) {
-    return agent->run != NULL && agent->run->state < PHI__RUN_CLOSE;
-}
-
-static phi_status phi__input_check_desc(phi__agent *agent, const char *what,
-                                        const phi_enqueue_desc *desc) {
-    phi_status status;
-    if (phi__inputs_of(agent, desc->queue) == NULL)
-        return phi__error(agent->rt, PHI_BAD_ARG,
-                          "%s: queue: expected steering, follow-up or injected", what);
-    status = phi__input_check(agent->rt, what, desc->content, desc->content_count);
-    if (status == PHI_OK) status = phi__input_check_details(agent->rt, what, desc->id, desc->refs);
-    if (status != PHI_OK) return status;
-    if (desc->loop_id != NULL &&
-        (!phi__input_goes_on(agent) || !phi__str_is(agent->run->loop_id, desc->loop_id)))
-        return phi__error(agent->rt, PHI_NOT_FOUND, "%s: loop_id: no run \"%.160s\" goes on", what,
-                          desc->loop_id);
-    if (desc->queue == PHI_INPUT_INJECTED && !phi__input_goes_on(agent))
-        return phi__error(agent->rt, PHI_MISUSE, "%s: no run is going on", what);
-    return PHI_OK;
-}
-
-static phi_status phi__input_enqueue(phi__agent *agent, const char *what,
-                                     const phi_enqueue_desc *desc) {
-    phi_status status = phi__input_check_desc(agent, what, desc);
-    phi__buf details;
-    if (status != PHI_OK) return status;
-    phi__buf_init(&details, &agent->memory);
-    phi__input_details(desc->id, desc->refs, &details);
-    status = details.failed ? PHI_NO_MEMORY
-                            : phi__input_add(agent, phi__inputs_of(agent, desc->queue), desc->queue,
-                                             desc->content, desc->content_count,
-                                             phi_str_of(desc->source), phi__buf_str(&details));
-    phi__buf_free(&details);
-    return status == PHI_OK
-               ? status
-               : phi__error(agent->rt, status, "%s: %s", what, phi_status_text(status));
-}
-
-PHI_API phi_status phi_enqueue(phi_agent handle, phi_input queue, const phi_content *content,
-                               size_t count, const char *source) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_enqueue_desc desc;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    memset(&desc, 0, sizeof desc);
-    desc.queue = queue;
-    desc.content = content;
-    desc.content_count = count;
-    desc.source = source;
-    return phi__input_enqueue(agent, "phi_enqueue", &desc);
-}
-
-PHI_API phi_status phi_enqueue_with(phi_agent handle, const phi_enqueue_desc *desc) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi_enqueue_desc given;
-    phi_content content;
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (desc == NULL) return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: desc is NULL");
-    if (desc->text != NULL && desc->content != NULL)
-        return phi__error(handle.rt, PHI_BAD_ARG,
-                          "phi_enqueue_with: text and content are both given");
-    given = *desc;
-    if (desc->text != NULL) {
-        content = phi__input_text(phi__str_trim(phi_str_of(desc->text)));
-        if (content.text.len == 0)
-            return phi__error(handle.rt, PHI_BAD_ARG, "phi_enqueue_with: the text is empty");
-        given.content = &content;
-        given.content_count = 1;
-    }
-    return phi__input_enqueue(agent, "phi_enqueue_with", &given);
-}
-
-PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__agent_find(handle);
-    phi__inputs *inputs;
-    if (agent == NULL) return 0;
-    if (queue == PHI_INPUT_NONE)
-        return agent->queues.steering.count + agent->queues.follow_ups.count +
-               agent->queues.injected.count;
-    inputs = phi__inputs_of(agent, queue);
-    return inputs != NULL ? inputs->count : 0;
-}
-
-PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
-    phi__agent *agent = phi__agent_find(handle);
-    if (handle.rt == NULL) return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__inputs_free(agent, &agent->queues.steering);
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__inputs_free(agent, &agent->queues.follow_ups);
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__inputs_free(agent, &agent->queues.injected);
-    return PHI_OK;
-}
-
-PHI_API phi_status phi_queue_set_mode(phi_agent handle, phi_input queue, phi_queue_mode mode) {
-    phi__agent *agent = phi__agent_find(handle);
-    if (handle.rt == NULL || (unsigned)mode > (unsigned)PHI_QUEUE_ALL) return PHI_BAD_ARG;
-    if (queue != PHI_INPUT_STEERING && queue != PHI_INPUT_FOLLOW_UP && queue != PHI_INPUT_NONE)
-        return PHI_BAD_ARG;
-    if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_FOLLOW_UP) agent->desc.steering_mode = mode;
-    if (queue != PHI_INPUT_STEERING) agent->desc.follow_up_mode = mode;
-    return PHI_OK;
 }
 
 /* ---- src/loop/limits.c ---- */
@@ -51732,11 +51741,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x75629554
+#if PHI__IMP_AGENT != 0x0017de27
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x75629554
+#define PHI__IMP_AGENT 0x0017de27
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -51925,14 +51934,6 @@ static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_
     return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 
-static phi_content phi__agent_text_block(const char *text) {
-    phi_content content;
-    memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    return content;
-}
-
 /* ---- public: runs ---- */
 
 PHI_API bool phi_agent_alive(phi_agent handle) {
@@ -51949,7 +51950,7 @@ PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *conte
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
-    status = phi__input_check(handle.rt, "phi_prompt", content, count);
+    status = phi__enqueue_check(handle.rt, "phi_prompt", content, count);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_prompt");
     if (status != PHI_OK) return status;
     return phi__agent_run(agent, "phi_prompt", content, count, PHI_CONTINUATION_INITIAL);
@@ -51960,7 +51961,7 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
     if (agent.rt == NULL) return PHI_BAD_ARG;
     if (text == NULL || text[0] == '\0')
         return phi__error(agent.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
-    content = phi__agent_text_block(text);
+    content = phi__input_text(phi_str_of(text));
     return phi_prompt_content(agent, &content, 1);
 }
 
@@ -52007,7 +52008,7 @@ PHI_API phi_status phi_send(phi_agent handle, const char *text) {
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_send: the text is empty");
     status = phi__agent_may_run(agent, "phi_send");
     if (status != PHI_OK) return status;
-    content = phi__agent_text_block(text);
+    content = phi__input_text(phi_str_of(text));
     last = phi__history_last(agent->thread);
     return phi__agent_run(agent, "phi_send", &content, 1,
                           last == NULL || last->role == PHI_ROLE_ASSISTANT
@@ -55298,7 +55299,7 @@ static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_des
         if (prompt->role != PHI_ROLE_USER)
             return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
                               (unsigned)i);
-        status = phi__input_check(rt, "phi_run", prompt->content, prompt->content_count);
+        status = phi__enqueue_check(rt, "phi_run", prompt->content, prompt->content_count);
         if (status != PHI_OK) return status;
     }
     return PHI_OK;
@@ -55651,7 +55652,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     phi__run_order order;
     phi_limits limits;
     if (!phi__response_name(response, desc)) return PHI_NO_MEMORY;
-    phi__input_details(desc->id, desc->refs, details);
+    phi__enqueue_details(desc->id, desc->refs, details);
     if (details->failed) return PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
@@ -55719,7 +55720,7 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
         return phi__error(rt, PHI_BAD_ARG, "%s: thread_id is given, and new_thread is set", what);
     if (desc->policy != NULL) fault = phi__policy_fault(desc->policy);
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
-    return phi__input_check(rt, what, desc->content, desc->content_count);
+    return phi__enqueue_check(rt, what, desc->content, desc->content_count);
 }
 
 static phi_status phi__response_check_allowed(const phi__agent *agent, const char *what,
@@ -55794,7 +55795,8 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
         asked.content_count = 1;
     }
     status = phi__response_check(handle.rt, what, &asked);
-    if (status == PHI_OK) status = phi__input_check_details(handle.rt, what, asked.id, asked.refs);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_check_tools(phi__agent_find(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;

@@ -42,14 +42,6 @@ static phi_status phi__agent_run(phi__agent *agent, const char *what, const phi_
     return status == PHI_OK ? status : phi__agent_no_memory(agent, what);
 }
 
-static phi_content phi__agent_text_block(const char *text) {
-    phi_content content;
-    memset(&content, 0, sizeof content);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = phi_str_of(text);
-    return content;
-}
-
 /* ---- public: runs ---- */
 
 PHI_API bool phi_agent_alive(phi_agent handle) {
@@ -66,7 +58,7 @@ PHI_API phi_status phi_prompt_content(phi_agent handle, const phi_content *conte
     phi_status status;
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return phi__error(handle.rt, PHI_STALE, "phi_prompt: the agent is gone");
-    status = phi__input_check(handle.rt, "phi_prompt", content, count);
+    status = phi__enqueue_check(handle.rt, "phi_prompt", content, count);
     if (status == PHI_OK) status = phi__agent_may_run(agent, "phi_prompt");
     if (status != PHI_OK) return status;
     return phi__agent_run(agent, "phi_prompt", content, count, PHI_CONTINUATION_INITIAL);
@@ -77,7 +69,7 @@ PHI_API phi_status phi_prompt(phi_agent agent, const char *text) {
     if (agent.rt == NULL) return PHI_BAD_ARG;
     if (text == NULL || text[0] == '\0')
         return phi__error(agent.rt, PHI_BAD_ARG, "phi_prompt: the text is empty");
-    content = phi__agent_text_block(text);
+    content = phi__input_text(phi_str_of(text));
     return phi_prompt_content(agent, &content, 1);
 }
 
@@ -124,7 +116,7 @@ PHI_API phi_status phi_send(phi_agent handle, const char *text) {
         return phi__error(handle.rt, PHI_BAD_ARG, "phi_send: the text is empty");
     status = phi__agent_may_run(agent, "phi_send");
     if (status != PHI_OK) return status;
-    content = phi__agent_text_block(text);
+    content = phi__input_text(phi_str_of(text));
     last = phi__history_last(agent->thread);
     return phi__agent_run(agent, "phi_send", &content, 1,
                           last == NULL || last->role == PHI_ROLE_ASSISTANT

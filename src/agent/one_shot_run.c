@@ -82,7 +82,7 @@ static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_des
         if (prompt->role != PHI_ROLE_USER)
             return phi__error(rt, PHI_BAD_ARG, "phi_run: prompts[%u].role: expected user",
                               (unsigned)i);
-        status = phi__input_check(rt, "phi_run", prompt->content, prompt->content_count);
+        status = phi__enqueue_check(rt, "phi_run", prompt->content, prompt->content_count);
         if (status != PHI_OK) return status;
     }
     return PHI_OK;

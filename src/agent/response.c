@@ -84,7 +84,7 @@ static phi_status phi__response_order(phi__agent *agent, phi__response *response
     phi__run_order order;
     phi_limits limits;
     if (!phi__response_name(response, desc)) return PHI_NO_MEMORY;
-    phi__input_details(desc->id, desc->refs, details);
+    phi__enqueue_details(desc->id, desc->refs, details);
     if (details->failed) return PHI_NO_MEMORY;
     memset(&message, 0, sizeof message);
     message.role = PHI_ROLE_USER;
@@ -152,7 +152,7 @@ static phi_status phi__response_check(phi_runtime *rt, const char *what, const p
         return phi__error(rt, PHI_BAD_ARG, "%s: thread_id is given, and new_thread is set", what);
     if (desc->policy != NULL) fault = phi__policy_fault(desc->policy);
     if (fault != NULL) return phi__error(rt, PHI_BAD_ARG, "%s", fault);
-    return phi__input_check(rt, what, desc->content, desc->content_count);
+    return phi__enqueue_check(rt, what, desc->content, desc->content_count);
 }
 
 static phi_status phi__response_check_allowed(const phi__agent *agent, const char *what,
@@ -227,7 +227,8 @@ static phi_status phi__response_ask(phi_agent handle, const char *what, const ph
         asked.content_count = 1;
     }
     status = phi__response_check(handle.rt, what, &asked);
-    if (status == PHI_OK) status = phi__input_check_details(handle.rt, what, asked.id, asked.refs);
+    if (status == PHI_OK)
+        status = phi__enqueue_check_details(handle.rt, what, asked.id, asked.refs);
     if (status == PHI_OK) status = phi__response_check_tools(phi__agent_find(handle), what, &asked);
     if (status == PHI_OK) status = phi__response_start(handle, what, &asked, &response);
     if (status != PHI_OK) return status;

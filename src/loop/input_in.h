@@ -38,14 +38,8 @@ PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL:
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details);
-/* What a host says about a message of its own, as the message's details: nothing where both are
-   NULL. And whether it can: else words that begin with `what`. */
-PHI__FN void phi__input_details(const char *id, const char *refs, phi__buf *out);
-PHI__FN phi_status phi__input_check_details(phi_runtime *rt, const char *what, const char *id,
-                                            const char *refs);
-/* Whether content can be a user's message; else words that begin with `what`. */
-PHI__FN phi_status phi__input_check(phi_runtime *rt, const char *what, const phi_content *content,
-                                    size_t count);
+/* A block of text, which stays the caller's. */
+PHI__FN phi_content phi__input_text(phi_str text);
 /* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
 /* What is pending, in its order; NULL: nothing. */
@@ -63,5 +57,15 @@ PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits *
 /* Puts what is pending, and what was injected, into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
 PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
+
+/* enqueue.c */
+/* What a host says about a message of its own, as the message's details: nothing where both are
+   NULL. And whether it can: else words that begin with `what`. */
+PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
+PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
+                                              const char *refs);
+/* Whether content can be a user's message; else words that begin with `what`. */
+PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
+                                      size_t count);
 
 #endif
