@@ -40044,11 +40044,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa6073eb4
+#if PHI__IMP_LOOP != 0x3b8d2795
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa6073eb4
+#define PHI__IMP_LOOP 0x3b8d2795
 
 /* ---- src/loop/answer_in.h ---- */
 
@@ -40495,32 +40495,6 @@ PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn 
 
 #endif
 
-/* ---- src/loop/filter_in.h ---- */
-
-/* filter_in.h - asking the input filters about what a user said, before it is stored. */
-#ifndef PHI_LOOP_FILTER_IN_H
-#define PHI_LOOP_FILTER_IN_H
-
-
-typedef struct phi__filtering {
-    bool on;       /* a text is under way */
-    size_t at;     /* the next filter to be asked */
-    phi__buf text; /* what they are asked about */
-    phi__buf warnings;
-    phi_str rejection; /* of the prompts; in the thread */
-} phi__filtering;
-
-PHI__FN void phi__filter_init(phi__run *run);
-/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
-   gone. Warnings are in the messages. */
-PHI__FN phi__hooked phi__filter_prompts(phi__run *run);
-PHI__FN phi__hooked phi__filter_pending(phi__run *run);
-PHI__FN void phi__filter_end(phi__run *run);                /* gives up what is under way */
-PHI__FN phi_str phi__filter_text(const phi__run *run);      /* under way */
-PHI__FN phi_str phi__filter_rejection(const phi__run *run); /* of the prompts; empty: none */
-
-#endif
-
 /* ---- src/loop/hosted_in.h ---- */
 
 /* hosted_in.h - a call of a model of the host's own: what it is asked, and, in process, the call
@@ -40544,7 +40518,8 @@ typedef struct phi__hosted {
 
 /* ---- src/loop/input_in.h ---- */
 
-/* input_in.h - the queues of what is said to a run: steering, follow-ups, injected messages. */
+/* input_in.h - what is said to a run: the queues of steering, follow-ups and injected messages, and
+   the filters that they and prompts pass before they are stored. */
 #ifndef PHI_LOOP_INPUT_IN_H
 #define PHI_LOOP_INPUT_IN_H
 
@@ -40572,8 +40547,9 @@ typedef struct phi__polling {
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
-PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
-PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
+PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs);
+/* NULL: no such queue */
+PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
 /* A message at the end of a queue, its content and what the host says about it (JSON; empty:
    nothing) copied. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
@@ -40608,6 +40584,23 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
+
+typedef struct phi__filtering {
+    bool on;       /* a text is under way */
+    size_t at;     /* the next filter to be asked */
+    phi__buf text; /* what they are asked about */
+    phi__buf warnings;
+    phi_str rejection; /* of the prompts; in the thread */
+} phi__filtering;
+
+PHI__FN void phi__input_filter_init(phi__run *run);
+/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
+   gone. Warnings are in the messages. */
+PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run);
+PHI__FN phi__hooked phi__input_filter_pending(phi__run *run);
+PHI__FN void phi__input_filter_end(phi__run *run);                /* gives up what is under way */
+PHI__FN phi_str phi__input_filter_text(const phi__run *run);      /* under way */
+PHI__FN phi_str phi__input_filter_rejection(const phi__run *run); /* of the prompts; empty: none */
 
 #endif
 
@@ -43308,7 +43301,7 @@ static bool phi__enqueue_goes_on(const phi__agent *agent) {
 static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
                                           const phi_enqueue_desc *desc) {
     phi_status status;
-    if (phi__inputs_of(agent, desc->queue) == NULL)
+    if (phi__input_list_of(agent, desc->queue) == NULL)
         return phi__error(agent->rt, PHI_BAD_ARG,
                           "%s: queue: expected steering, follow-up or injected", what);
     status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
@@ -43331,8 +43324,8 @@ static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_en
     phi__buf_init(&details, &agent->memory);
     phi__enqueue_details(desc->id, desc->refs, &details);
     status = details.failed ? PHI_NO_MEMORY
-                            : phi__input_add(agent, phi__inputs_of(agent, desc->queue), desc->queue,
-                                             desc->content, desc->content_count,
+                            : phi__input_add(agent, phi__input_list_of(agent, desc->queue),
+                                             desc->queue, desc->content, desc->content_count,
                                              phi_str_of(desc->source), phi__buf_str(&details));
     phi__buf_free(&details);
     return status == PHI_OK
@@ -43382,7 +43375,7 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
     if (queue == PHI_INPUT_NONE)
         return agent->queues.steering.count + agent->queues.follow_ups.count +
                agent->queues.injected.count;
-    inputs = phi__inputs_of(agent, queue);
+    inputs = phi__input_list_of(agent, queue);
     return inputs != NULL ? inputs->count : 0;
 }
 
@@ -43390,13 +43383,13 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
+    if (queue != PHI_INPUT_NONE && phi__input_list_of(agent, queue) == NULL) return PHI_BAD_ARG;
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__inputs_free(agent, &agent->queues.steering);
+        phi__input_list_free(agent, &agent->queues.steering);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__inputs_free(agent, &agent->queues.follow_ups);
+        phi__input_list_free(agent, &agent->queues.follow_ups);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__inputs_free(agent, &agent->queues.injected);
+        phi__input_list_free(agent, &agent->queues.injected);
     return PHI_OK;
 }
 
@@ -44041,167 +44034,6 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
     return phi__feature_go(&moment, run->holder);
 }
 
-/* ---- src/loop/filter.c ---- */
-
-/* filter.c - asking the input filters about what a user said, before it is stored.
-
-   All filters see the same text, in order; what they warn of is appended to the message for the
-   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
-   are kept. */
-
-PHI__FN void phi__filter_init(phi__run *run) {
-    phi__buf_init(&run->filter.text, &run->agent->memory);
-    phi__buf_init(&run->filter.warnings, &run->agent->memory);
-}
-
-PHI__FN phi_str phi__filter_text(const phi__run *run) { return phi__buf_str(&run->filter.text); }
-
-PHI__FN phi_str phi__filter_rejection(const phi__run *run) { return run->filter.rejection; }
-
-PHI__FN void phi__filter_end(phi__run *run) {
-    run->filter.on = false;
-    run->filter.at = 0;
-    phi__buf_free(&run->filter.text);
-    phi__buf_free(&run->filter.warnings);
-}
-
-/* Text blocks, joined by line breaks. */
-static void phi__filter_add(phi__run *run, const phi_message *message) {
-    size_t i;
-    for (i = 0; i < message->content_count; i++) {
-        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
-        if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
-        phi__buf_add_str(&run->filter.text, message->content[i].text);
-    }
-}
-
-static void phi__filter_warn(phi__run *run) {
-    if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
-    phi__buf_text(&run->filter.warnings, "[Warning: ");
-    phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
-    phi__buf_char(&run->filter.warnings, ']');
-}
-
-/* The agent's own hook function is the last one, where it wants to be. */
-static bool phi__filter_any(const phi__agent *agent) {
-    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
-}
-
-/* What is in run->filter.text, by the filters that have not been asked yet. */
-static phi__hooked phi__filter_ask(phi__run *run, phi_input input) {
-    phi__agent *agent = run->agent;
-    if (run->filter.text.failed) return PHI__HOOK_LOST;
-    while (run->filter.at <= agent->desc.filter_count) {
-        phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
-        phi__hooked hooked;
-        hook.text = phi__buf_str(&run->filter.text);
-        hook.input = input;
-        if (run->filter.at < agent->desc.filter_count) {
-            const phi_filter *filter = &agent->desc.filters[run->filter.at];
-            hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
-        } else
-            hooked = phi__hook_run(run, &hook);
-        if (hooked == PHI__HOOK_WARN) phi__filter_warn(run);
-        if (run->filter.warnings.failed) return PHI__HOOK_LOST;
-        if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
-        run->filter.at++;
-    }
-    return PHI__HOOK_ALLOW;
-}
-
-/* The message with one more block for the warnings; NULL: no memory. */
-static phi_content *phi__filter_warned(phi__run *run, const phi_message *message,
-                                       phi_arena *arena) {
-    size_t n = message->content_count;
-    phi_content *content =
-        (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
-    if (content == NULL) return NULL;
-    if (n > 0) memcpy(content, message->content, n * sizeof *content);
-    memset(&content[n], 0, sizeof content[n]);
-    content[n].kind = PHI_CONTENT_TEXT;
-    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
-                                                                                        : NULL;
-}
-
-/* A rejection always has words: they are what says that there was one. */
-static phi_str phi__filter_reason(const phi__run *run) {
-    phi_str reason = phi__buf_str(&run->decision.reply);
-    return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
-}
-
-static bool phi__filter_emit_rejected(phi__run *run) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_INPUT_REJECTED;
-    event.text = phi__filter_reason(run);
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-PHI__FN phi__hooked phi__filter_prompts(phi__run *run) {
-    phi_arena *arena = phi__thread_room(run->agent->thread);
-    phi__hooked hooked;
-    size_t i;
-    if (!phi__filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
-    if (!run->filter.on) {
-        run->filter.on = true;
-        for (i = 0; i < run->said.prompt_count; i++)
-            phi__filter_add(run, run->said.prompts[i].message);
-    }
-    hooked = phi__filter_ask(run, PHI_INPUT_PROMPT);
-    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
-    if (hooked == PHI__HOOK_DENY &&
-        (!phi__arena_str(arena, phi__filter_reason(run), &run->filter.rejection) ||
-         !phi__filter_emit_rejected(run)))
-        hooked = PHI__HOOK_LOST;
-    if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
-        phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
-        phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
-        phi_content *content = phi__filter_warned(run, last->message, arena);
-        if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
-        *warned = *last->message;
-        warned->content = content;
-        warned->content_count++;
-        last->message = warned;
-    }
-    phi__filter_end(run);
-    return hooked;
-}
-
-static phi__hooked phi__filter_one(phi__run *run, phi__input *input) {
-    phi__hooked hooked;
-    if (!run->filter.on) {
-        run->filter.on = true;
-        phi__filter_add(run, &input->message);
-    }
-    hooked = phi__filter_ask(run, input->kind);
-    if (hooked != PHI__HOOK_ALLOW) return hooked;
-    if (run->filter.warnings.len > 0) {
-        phi_content *content = phi__filter_warned(run, &input->message, &input->arena);
-        if (content == NULL) return PHI__HOOK_LOST;
-        input->message.content = content;
-        input->message.content_count++;
-    }
-    input->filtered = true;
-    phi__filter_end(run);
-    return PHI__HOOK_ALLOW;
-}
-
-PHI__FN phi__hooked phi__filter_pending(phi__run *run) {
-    phi__input *input;
-    if (!phi__filter_any(run->agent)) return PHI__HOOK_ALLOW;
-    for (input = phi__input_first(run); input != NULL; input = input->next) {
-        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__filter_one(run, input);
-        if (hooked == PHI__HOOK_ALLOW) continue;
-        if (hooked == PHI__HOOK_DENY) {
-            if (!phi__filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
-            phi__filter_end(run);
-            phi__input_remove(run, input);
-        }
-        return hooked;
-    }
-    return PHI__HOOK_ALLOW;
-}
-
 /* ---- src/loop/find.c ---- */
 
 /* find.c - agents by their handles. */
@@ -44762,18 +44594,21 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
 
 /* ---- src/loop/input.c ---- */
 
-/* input.c - the queues of what is said to a run: steering, follow-ups, injected messages.
+/* input.c - what is said to a run, from the queues to the log: polled, filtered, delivered.
 
    A message waits in memory of its own; only when it is delivered does it enter the log. What a
    poll has taken is pending until the next turn begins; where that turn does not come, it goes
-   back. */
+   back.
+   All filters see the same text, in order; what they warn of is appended to the message for the
+   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
+   are kept. */
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
     phi__free(&agent->memory, input, sizeof *input);
 }
 
-static void phi__inputs_push(phi__inputs *to, phi__input *input) {
+static void phi__input_list_push(phi__inputs *to, phi__input *input) {
     input->next = NULL;
     if (to->tail != NULL)
         to->tail->next = input;
@@ -44783,7 +44618,7 @@ static void phi__inputs_push(phi__inputs *to, phi__input *input) {
     to->count++;
 }
 
-static phi__input *phi__inputs_pop(phi__inputs *from) {
+static phi__input *phi__input_list_pop(phi__inputs *from) {
     phi__input *input = from->head;
     if (input == NULL) return NULL;
     from->head = input->next;
@@ -44792,12 +44627,12 @@ static phi__input *phi__inputs_pop(phi__inputs *from) {
     return input;
 }
 
-PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs) {
+PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs) {
     phi__input *input;
-    while ((input = phi__inputs_pop(inputs)) != NULL) phi__input_free(agent, input);
+    while ((input = phi__input_list_pop(inputs)) != NULL) phi__input_free(agent, input);
 }
 
-PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
+PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind) {
     switch (kind) {
     case PHI_INPUT_STEERING: return &agent->queues.steering;
     case PHI_INPUT_FOLLOW_UP: return &agent->queues.follow_ups;
@@ -44827,7 +44662,7 @@ static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inpu
     }
     input->message = *copy;
     input->kind = kind;
-    phi__inputs_push(to, input);
+    phi__input_list_push(to, input);
     return PHI_OK;
 }
 
@@ -44867,7 +44702,7 @@ static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str t
 
 PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
     phi__input *input;
-    while ((input = phi__inputs_pop(inputs)) != NULL) {
+    while ((input = phi__input_list_pop(inputs)) != NULL) {
         phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
         phi__input_emit_dropped(agent, input->kind, text, why);
         phi__input_free(agent, input);
@@ -44885,14 +44720,14 @@ PHI__FN void phi__input_return(phi__run *run) {
     memset(&run->poll.pending, 0, sizeof run->poll.pending);
     memset(&dropped, 0, sizeof dropped);
     memset(back, 0, sizeof back);
-    while ((input = phi__inputs_pop(&from)) != NULL)
-        phi__inputs_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
-                         : input->kind == PHI_INPUT_STEERING ? &back[0]
-                                                             : &back[1],
-                         input);
+    while ((input = phi__input_list_pop(&from)) != NULL)
+        phi__input_list_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
+                             : input->kind == PHI_INPUT_STEERING ? &back[0]
+                                                                 : &back[1],
+                             input);
     for (i = 0; i < PHI__COUNT(back); i++) {
-        phi__inputs *queue = phi__inputs_of(agent, kinds[i]);
-        while ((input = phi__inputs_pop(queue)) != NULL) phi__inputs_push(&back[i], input);
+        phi__inputs *queue = phi__input_list_of(agent, kinds[i]);
+        while ((input = phi__input_list_pop(queue)) != NULL) phi__input_list_push(&back[i], input);
         *queue = back[i];
     }
     phi__input_drop(agent, &dropped, "The run ended before it was seen");
@@ -44920,7 +44755,7 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
         }
     }
     content = phi__input_text(text);
-    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source,
+    status = phi__input_add(agent, phi__input_list_of(agent, kind), kind, &content, 1, source,
                             phi__str(NULL, 0));
     if (status == PHI_FULL)
         phi__input_emit_dropped(agent, kind, text, "The queue is full");
@@ -44939,14 +44774,14 @@ PHI__FN void phi__input_poll_end(phi__run *run) {
 
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__agent *agent = run->agent;
-    phi__inputs *queue = phi__inputs_of(agent, kind);
+    phi__inputs *queue = phi__input_list_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
     bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
         run->poll.on = true;
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
-            phi__inputs_push(&run->poll.pending, phi__inputs_pop(queue));
+            phi__input_list_push(&run->poll.pending, phi__input_list_pop(queue));
     }
     while ((all || run->poll.got == 0) && run->poll.got < agent->desc.queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
@@ -44970,7 +44805,7 @@ PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from
 
 PHI__FN phi__input *phi__input_first(const phi__run *run) { return run->poll.pending.head; }
 
-PHI__FN void phi__input_end(phi__run *run) { phi__inputs_free(run->agent, &run->poll.pending); }
+PHI__FN void phi__input_end(phi__run *run) { phi__input_list_free(run->agent, &run->poll.pending); }
 
 PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
     phi__inputs gone, rest;
@@ -44989,7 +44824,7 @@ PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
         to->count++;
     }
     run->poll.pending = rest;
-    phi__inputs_free(run->agent, &gone);
+    phi__input_list_free(run->agent, &gone);
 }
 
 PHI__FN void phi__input_take_injected(phi__run *run) {
@@ -45032,7 +44867,7 @@ static bool phi__input_log(phi__run *run) {
         return false;
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
-    phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
+    phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
     return phi__input_entered(run, kind) && phi__run_emit(run, kept, kind, source);
 }
 
@@ -45040,6 +44875,163 @@ PHI__FN bool phi__input_deliver(phi__run *run) {
     while (run->poll.pending.head != NULL)
         if (!phi__input_log(run)) return false;
     return true;
+}
+
+/* ---- input filters ---- */
+
+PHI__FN void phi__input_filter_init(phi__run *run) {
+    phi__buf_init(&run->filter.text, &run->agent->memory);
+    phi__buf_init(&run->filter.warnings, &run->agent->memory);
+}
+
+PHI__FN phi_str phi__input_filter_text(const phi__run *run) {
+    return phi__buf_str(&run->filter.text);
+}
+
+PHI__FN phi_str phi__input_filter_rejection(const phi__run *run) { return run->filter.rejection; }
+
+PHI__FN void phi__input_filter_end(phi__run *run) {
+    run->filter.on = false;
+    run->filter.at = 0;
+    phi__buf_free(&run->filter.text);
+    phi__buf_free(&run->filter.warnings);
+}
+
+/* Text blocks, joined by line breaks. */
+static void phi__input_filter_add(phi__run *run, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
+        phi__buf_add_str(&run->filter.text, message->content[i].text);
+    }
+}
+
+static void phi__input_filter_warn(phi__run *run) {
+    if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
+    phi__buf_text(&run->filter.warnings, "[Warning: ");
+    phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
+    phi__buf_char(&run->filter.warnings, ']');
+}
+
+/* The agent's own hook function is the last one, where it wants to be. */
+static bool phi__input_filter_any(const phi__agent *agent) {
+    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+}
+
+/* What is in run->filter.text, by the filters that have not been asked yet. */
+static phi__hooked phi__input_filter_ask(phi__run *run, phi_input input) {
+    phi__agent *agent = run->agent;
+    if (run->filter.text.failed) return PHI__HOOK_LOST;
+    while (run->filter.at <= agent->desc.filter_count) {
+        phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
+        phi__hooked hooked;
+        hook.text = phi__buf_str(&run->filter.text);
+        hook.input = input;
+        if (run->filter.at < agent->desc.filter_count) {
+            const phi_filter *filter = &agent->desc.filters[run->filter.at];
+            hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
+        } else
+            hooked = phi__hook_run(run, &hook);
+        if (hooked == PHI__HOOK_WARN) phi__input_filter_warn(run);
+        if (run->filter.warnings.failed) return PHI__HOOK_LOST;
+        if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
+        run->filter.at++;
+    }
+    return PHI__HOOK_ALLOW;
+}
+
+/* The message with one more block for the warnings; NULL: no memory. */
+static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *message,
+                                             phi_arena *arena) {
+    size_t n = message->content_count;
+    phi_content *content =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (content == NULL) return NULL;
+    if (n > 0) memcpy(content, message->content, n * sizeof *content);
+    memset(&content[n], 0, sizeof content[n]);
+    content[n].kind = PHI_CONTENT_TEXT;
+    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
+                                                                                        : NULL;
+}
+
+/* A rejection always has words: they are what says that there was one. */
+static phi_str phi__input_filter_reason(const phi__run *run) {
+    phi_str reason = phi__buf_str(&run->decision.reply);
+    return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
+}
+
+static bool phi__input_filter_emit_rejected(phi__run *run) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_REJECTED;
+    event.text = phi__input_filter_reason(run);
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi__hooked hooked;
+    size_t i;
+    if (!phi__input_filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!run->filter.on) {
+        run->filter.on = true;
+        for (i = 0; i < run->said.prompt_count; i++)
+            phi__input_filter_add(run, run->said.prompts[i].message);
+    }
+    hooked = phi__input_filter_ask(run, PHI_INPUT_PROMPT);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
+    if (hooked == PHI__HOOK_DENY &&
+        (!phi__arena_str(arena, phi__input_filter_reason(run), &run->filter.rejection) ||
+         !phi__input_filter_emit_rejected(run)))
+        hooked = PHI__HOOK_LOST;
+    if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
+        phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
+        phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
+        phi_content *content = phi__input_filter_warned(run, last->message, arena);
+        if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
+        *warned = *last->message;
+        warned->content = content;
+        warned->content_count++;
+        last->message = warned;
+    }
+    phi__input_filter_end(run);
+    return hooked;
+}
+
+static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
+    phi__hooked hooked;
+    if (!run->filter.on) {
+        run->filter.on = true;
+        phi__input_filter_add(run, &input->message);
+    }
+    hooked = phi__input_filter_ask(run, input->kind);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    if (run->filter.warnings.len > 0) {
+        phi_content *content = phi__input_filter_warned(run, &input->message, &input->arena);
+        if (content == NULL) return PHI__HOOK_LOST;
+        input->message.content = content;
+        input->message.content_count++;
+    }
+    input->filtered = true;
+    phi__input_filter_end(run);
+    return PHI__HOOK_ALLOW;
+}
+
+PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
+    phi__input *input;
+    if (!phi__input_filter_any(run->agent)) return PHI__HOOK_ALLOW;
+    for (input = phi__input_first(run); input != NULL; input = input->next) {
+        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__input_filter_one(run, input);
+        if (hooked == PHI__HOOK_ALLOW) continue;
+        if (hooked == PHI__HOOK_DENY) {
+            if (!phi__input_filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
+            phi__input_filter_end(run);
+            phi__input_remove(run, input);
+        }
+        return hooked;
+    }
+    return PHI__HOOK_ALLOW;
 }
 
 /* ---- src/loop/limits.c ---- */
@@ -46009,7 +46001,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
-    if (d->point == PHI_HOOK_FILTER) item.text = phi__filter_text(run);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);
@@ -46773,7 +46765,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
     phi__decision_init(&run->decision, run, NULL);
-    phi__filter_init(run);
+    phi__input_filter_init(run);
     phi__limits_pause_init(run);
     if (phi__run_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
@@ -46786,7 +46778,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
     phi__input_end(run);
-    phi__filter_end(run);
+    phi__input_filter_end(run);
     phi__limits_pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);
@@ -47938,7 +47930,7 @@ static bool phi__states_emit_prompts(phi__run *run) {
 /* The end of a run between two turns. */
 static phi__state phi__states_leave(phi__run *run, phi_status status) {
     phi__decision_drop(&run->decision);
-    phi__filter_end(run);
+    phi__input_filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
     phi__limits_budget_release(run);
@@ -48004,7 +47996,7 @@ static phi__state phi__states_filter_aborted(phi__run *run) {
 }
 
 static phi__state phi__states_filter(phi__run *run, bool *wait) {
-    phi__hooked hooked = phi__filter_prompts(run);
+    phi__hooked hooked = phi__input_filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run))
         return phi__states_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
@@ -48098,7 +48090,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     phi__input_take_injected(run);
-    hooked = phi__filter_pending(run);
+    hooked = phi__input_filter_pending(run);
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
@@ -48276,7 +48268,7 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = phi__filter_rejection(run);
+    event.rejection = phi__input_filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
@@ -51741,11 +51733,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x0017de27
+#if PHI__IMP_AGENT != 0xae0d94ac
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x0017de27
+#define PHI__IMP_AGENT 0xae0d94ac
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52264,8 +52256,8 @@ PHI_API phi_status phi_agent_reset(phi_agent handle) {
         return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_reset: out of memory");
     phi__agent_disown(agent, &agent->line.last_loop_id);
     agent->line.last_active_us = 0;
-    phi__inputs_free(agent, &agent->queues.steering);
-    phi__inputs_free(agent, &agent->queues.follow_ups);
+    phi__input_list_free(agent, &agent->queues.steering);
+    phi__input_list_free(agent, &agent->queues.follow_ups);
     if (agent->thread->journal == NULL) {
         phi__exchange_begin(agent, &before);
         old = &before;
@@ -52722,9 +52714,9 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
     phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
-    phi__inputs_free(agent, &agent->queues.steering);
-    phi__inputs_free(agent, &agent->queues.follow_ups);
-    phi__inputs_free(agent, &agent->queues.injected);
+    phi__input_list_free(agent, &agent->queues.steering);
+    phi__input_list_free(agent, &agent->queues.follow_ups);
+    phi__input_list_free(agent, &agent->queues.injected);
     phi__thread_free(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);

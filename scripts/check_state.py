@@ -16,7 +16,7 @@ MOST = 40
 # member of phi__run, phi__agent or phi_runtime: the files that touch it. What a run is saved by touches what it saves.
 OWNED = {
     "ready": "loop/schedule", "slice": "loop/schedule",
-    "filter": "loop/filter",
+    "filter": "loop/input",
     "pause": "loop/limits",
     "listed": "loop/context",
     "shown": "loop/projection",

@@ -104,7 +104,7 @@ static bool phi__enqueue_goes_on(const phi__agent *agent) {
 static phi_status phi__enqueue_check_desc(phi__agent *agent, const char *what,
                                           const phi_enqueue_desc *desc) {
     phi_status status;
-    if (phi__inputs_of(agent, desc->queue) == NULL)
+    if (phi__input_list_of(agent, desc->queue) == NULL)
         return phi__error(agent->rt, PHI_BAD_ARG,
                           "%s: queue: expected steering, follow-up or injected", what);
     status = phi__enqueue_check(agent->rt, what, desc->content, desc->content_count);
@@ -127,8 +127,8 @@ static phi_status phi__enqueue(phi__agent *agent, const char *what, const phi_en
     phi__buf_init(&details, &agent->memory);
     phi__enqueue_details(desc->id, desc->refs, &details);
     status = details.failed ? PHI_NO_MEMORY
-                            : phi__input_add(agent, phi__inputs_of(agent, desc->queue), desc->queue,
-                                             desc->content, desc->content_count,
+                            : phi__input_add(agent, phi__input_list_of(agent, desc->queue),
+                                             desc->queue, desc->content, desc->content_count,
                                              phi_str_of(desc->source), phi__buf_str(&details));
     phi__buf_free(&details);
     return status == PHI_OK
@@ -178,7 +178,7 @@ PHI_API size_t phi_queue_count(phi_agent handle, phi_input queue) {
     if (queue == PHI_INPUT_NONE)
         return agent->queues.steering.count + agent->queues.follow_ups.count +
                agent->queues.injected.count;
-    inputs = phi__inputs_of(agent, queue);
+    inputs = phi__input_list_of(agent, queue);
     return inputs != NULL ? inputs->count : 0;
 }
 
@@ -186,13 +186,13 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    if (queue != PHI_INPUT_NONE && phi__inputs_of(agent, queue) == NULL) return PHI_BAD_ARG;
+    if (queue != PHI_INPUT_NONE && phi__input_list_of(agent, queue) == NULL) return PHI_BAD_ARG;
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__inputs_free(agent, &agent->queues.steering);
+        phi__input_list_free(agent, &agent->queues.steering);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__inputs_free(agent, &agent->queues.follow_ups);
+        phi__input_list_free(agent, &agent->queues.follow_ups);
     if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__inputs_free(agent, &agent->queues.injected);
+        phi__input_list_free(agent, &agent->queues.injected);
     return PHI_OK;
 }
 

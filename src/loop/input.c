@@ -1,8 +1,11 @@
-/* input.c - the queues of what is said to a run: steering, follow-ups, injected messages.
+/* input.c - what is said to a run, from the queues to the log: polled, filtered, delivered.
 
    A message waits in memory of its own; only when it is delivered does it enter the log. What a
    poll has taken is pending until the next turn begins; where that turn does not come, it goes
-   back. */
+   back.
+   All filters see the same text, in order; what they warn of is appended to the message for the
+   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
+   are kept. */
 #include "loop/loop_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
@@ -10,7 +13,7 @@ static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi__free(&agent->memory, input, sizeof *input);
 }
 
-static void phi__inputs_push(phi__inputs *to, phi__input *input) {
+static void phi__input_list_push(phi__inputs *to, phi__input *input) {
     input->next = NULL;
     if (to->tail != NULL)
         to->tail->next = input;
@@ -20,7 +23,7 @@ static void phi__inputs_push(phi__inputs *to, phi__input *input) {
     to->count++;
 }
 
-static phi__input *phi__inputs_pop(phi__inputs *from) {
+static phi__input *phi__input_list_pop(phi__inputs *from) {
     phi__input *input = from->head;
     if (input == NULL) return NULL;
     from->head = input->next;
@@ -29,12 +32,12 @@ static phi__input *phi__inputs_pop(phi__inputs *from) {
     return input;
 }
 
-PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs) {
+PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs) {
     phi__input *input;
-    while ((input = phi__inputs_pop(inputs)) != NULL) phi__input_free(agent, input);
+    while ((input = phi__input_list_pop(inputs)) != NULL) phi__input_free(agent, input);
 }
 
-PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind) {
+PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind) {
     switch (kind) {
     case PHI_INPUT_STEERING: return &agent->queues.steering;
     case PHI_INPUT_FOLLOW_UP: return &agent->queues.follow_ups;
@@ -64,7 +67,7 @@ static phi_status phi__input_append(phi__agent *agent, phi__inputs *to, phi_inpu
     }
     input->message = *copy;
     input->kind = kind;
-    phi__inputs_push(to, input);
+    phi__input_list_push(to, input);
     return PHI_OK;
 }
 
@@ -104,7 +107,7 @@ static void phi__input_emit_dropped(phi__agent *agent, phi_input kind, phi_str t
 
 PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why) {
     phi__input *input;
-    while ((input = phi__inputs_pop(inputs)) != NULL) {
+    while ((input = phi__input_list_pop(inputs)) != NULL) {
         phi_str text = phi_message_text(&input->message, "\n", &input->arena, NULL);
         phi__input_emit_dropped(agent, input->kind, text, why);
         phi__input_free(agent, input);
@@ -122,14 +125,14 @@ PHI__FN void phi__input_return(phi__run *run) {
     memset(&run->poll.pending, 0, sizeof run->poll.pending);
     memset(&dropped, 0, sizeof dropped);
     memset(back, 0, sizeof back);
-    while ((input = phi__inputs_pop(&from)) != NULL)
-        phi__inputs_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
-                         : input->kind == PHI_INPUT_STEERING ? &back[0]
-                                                             : &back[1],
-                         input);
+    while ((input = phi__input_list_pop(&from)) != NULL)
+        phi__input_list_push(input->kind == PHI_INPUT_INJECTED   ? &dropped
+                             : input->kind == PHI_INPUT_STEERING ? &back[0]
+                                                                 : &back[1],
+                             input);
     for (i = 0; i < PHI__COUNT(back); i++) {
-        phi__inputs *queue = phi__inputs_of(agent, kinds[i]);
-        while ((input = phi__inputs_pop(queue)) != NULL) phi__inputs_push(&back[i], input);
+        phi__inputs *queue = phi__input_list_of(agent, kinds[i]);
+        while ((input = phi__input_list_pop(queue)) != NULL) phi__input_list_push(&back[i], input);
         *queue = back[i];
     }
     phi__input_drop(agent, &dropped, "The run ended before it was seen");
@@ -157,7 +160,7 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
         }
     }
     content = phi__input_text(text);
-    status = phi__input_add(agent, phi__inputs_of(agent, kind), kind, &content, 1, source,
+    status = phi__input_add(agent, phi__input_list_of(agent, kind), kind, &content, 1, source,
                             phi__str(NULL, 0));
     if (status == PHI_FULL)
         phi__input_emit_dropped(agent, kind, text, "The queue is full");
@@ -176,14 +179,14 @@ PHI__FN void phi__input_poll_end(phi__run *run) {
 
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__agent *agent = run->agent;
-    phi__inputs *queue = phi__inputs_of(agent, kind);
+    phi__inputs *queue = phi__input_list_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
     bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
         run->poll.on = true;
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
-            phi__inputs_push(&run->poll.pending, phi__inputs_pop(queue));
+            phi__input_list_push(&run->poll.pending, phi__input_list_pop(queue));
     }
     while ((all || run->poll.got == 0) && run->poll.got < agent->desc.queue_limit) {
         phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
@@ -207,7 +210,7 @@ PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from
 
 PHI__FN phi__input *phi__input_first(const phi__run *run) { return run->poll.pending.head; }
 
-PHI__FN void phi__input_end(phi__run *run) { phi__inputs_free(run->agent, &run->poll.pending); }
+PHI__FN void phi__input_end(phi__run *run) { phi__input_list_free(run->agent, &run->poll.pending); }
 
 PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
     phi__inputs gone, rest;
@@ -226,7 +229,7 @@ PHI__FN void phi__input_remove(phi__run *run, phi__input *input) {
         to->count++;
     }
     run->poll.pending = rest;
-    phi__inputs_free(run->agent, &gone);
+    phi__input_list_free(run->agent, &gone);
 }
 
 PHI__FN void phi__input_take_injected(phi__run *run) {
@@ -269,7 +272,7 @@ static bool phi__input_log(phi__run *run) {
         return false;
     entry.message = kept;
     if (!phi__run_note(run, &entry)) return false;
-    phi__input_free(run->agent, phi__inputs_pop(&run->poll.pending));
+    phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
     return phi__input_entered(run, kind) && phi__run_emit(run, kept, kind, source);
 }
 
@@ -277,4 +280,161 @@ PHI__FN bool phi__input_deliver(phi__run *run) {
     while (run->poll.pending.head != NULL)
         if (!phi__input_log(run)) return false;
     return true;
+}
+
+/* ---- input filters ---- */
+
+PHI__FN void phi__input_filter_init(phi__run *run) {
+    phi__buf_init(&run->filter.text, &run->agent->memory);
+    phi__buf_init(&run->filter.warnings, &run->agent->memory);
+}
+
+PHI__FN phi_str phi__input_filter_text(const phi__run *run) {
+    return phi__buf_str(&run->filter.text);
+}
+
+PHI__FN phi_str phi__input_filter_rejection(const phi__run *run) { return run->filter.rejection; }
+
+PHI__FN void phi__input_filter_end(phi__run *run) {
+    run->filter.on = false;
+    run->filter.at = 0;
+    phi__buf_free(&run->filter.text);
+    phi__buf_free(&run->filter.warnings);
+}
+
+/* Text blocks, joined by line breaks. */
+static void phi__input_filter_add(phi__run *run, const phi_message *message) {
+    size_t i;
+    for (i = 0; i < message->content_count; i++) {
+        if (message->content[i].kind != PHI_CONTENT_TEXT) continue;
+        if (run->filter.text.len > 0) phi__buf_char(&run->filter.text, '\n');
+        phi__buf_add_str(&run->filter.text, message->content[i].text);
+    }
+}
+
+static void phi__input_filter_warn(phi__run *run) {
+    if (run->filter.warnings.len > 0) phi__buf_char(&run->filter.warnings, '\n');
+    phi__buf_text(&run->filter.warnings, "[Warning: ");
+    phi__buf_add_str(&run->filter.warnings, phi__buf_str(&run->decision.reply));
+    phi__buf_char(&run->filter.warnings, ']');
+}
+
+/* The agent's own hook function is the last one, where it wants to be. */
+static bool phi__input_filter_any(const phi__agent *agent) {
+    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+}
+
+/* What is in run->filter.text, by the filters that have not been asked yet. */
+static phi__hooked phi__input_filter_ask(phi__run *run, phi_input input) {
+    phi__agent *agent = run->agent;
+    if (run->filter.text.failed) return PHI__HOOK_LOST;
+    while (run->filter.at <= agent->desc.filter_count) {
+        phi_hook hook = phi__hook_of(run, PHI_HOOK_FILTER);
+        phi__hooked hooked;
+        hook.text = phi__buf_str(&run->filter.text);
+        hook.input = input;
+        if (run->filter.at < agent->desc.filter_count) {
+            const phi_filter *filter = &agent->desc.filters[run->filter.at];
+            hooked = phi__hook_ask(&run->decision, &hook, filter->fn, filter->user_data);
+        } else
+            hooked = phi__hook_run(run, &hook);
+        if (hooked == PHI__HOOK_WARN) phi__input_filter_warn(run);
+        if (run->filter.warnings.failed) return PHI__HOOK_LOST;
+        if (hooked != PHI__HOOK_ALLOW && hooked != PHI__HOOK_WARN) return hooked;
+        run->filter.at++;
+    }
+    return PHI__HOOK_ALLOW;
+}
+
+/* The message with one more block for the warnings; NULL: no memory. */
+static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *message,
+                                             phi_arena *arena) {
+    size_t n = message->content_count;
+    phi_content *content =
+        (phi_content *)phi_arena_alloc(arena, phi__mul(phi__add(n, 1), sizeof *content));
+    if (content == NULL) return NULL;
+    if (n > 0) memcpy(content, message->content, n * sizeof *content);
+    memset(&content[n], 0, sizeof content[n]);
+    content[n].kind = PHI_CONTENT_TEXT;
+    return phi__arena_str(arena, phi__buf_str(&run->filter.warnings), &content[n].text) ? content
+                                                                                        : NULL;
+}
+
+/* A rejection always has words: they are what says that there was one. */
+static phi_str phi__input_filter_reason(const phi__run *run) {
+    phi_str reason = phi__buf_str(&run->decision.reply);
+    return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
+}
+
+static bool phi__input_filter_emit_rejected(phi__run *run) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_INPUT_REJECTED;
+    event.text = phi__input_filter_reason(run);
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run) {
+    phi_arena *arena = phi__thread_room(run->agent->thread);
+    phi__hooked hooked;
+    size_t i;
+    if (!phi__input_filter_any(run->agent) || run->said.prompts == NULL) return PHI__HOOK_ALLOW;
+    if (!run->filter.on) {
+        run->filter.on = true;
+        for (i = 0; i < run->said.prompt_count; i++)
+            phi__input_filter_add(run, run->said.prompts[i].message);
+    }
+    hooked = phi__input_filter_ask(run, PHI_INPUT_PROMPT);
+    if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE) return hooked;
+    if (hooked == PHI__HOOK_DENY &&
+        (!phi__arena_str(arena, phi__input_filter_reason(run), &run->filter.rejection) ||
+         !phi__input_filter_emit_rejected(run)))
+        hooked = PHI__HOOK_LOST;
+    if (hooked == PHI__HOOK_ALLOW && run->filter.warnings.len > 0) {
+        phi__entry *last = &run->said.prompts[run->said.prompt_count - 1];
+        phi_message *warned = (phi_message *)phi_arena_alloc(arena, sizeof *warned);
+        phi_content *content = phi__input_filter_warned(run, last->message, arena);
+        if (warned == NULL || content == NULL) return PHI__HOOK_LOST;
+        *warned = *last->message;
+        warned->content = content;
+        warned->content_count++;
+        last->message = warned;
+    }
+    phi__input_filter_end(run);
+    return hooked;
+}
+
+static phi__hooked phi__input_filter_one(phi__run *run, phi__input *input) {
+    phi__hooked hooked;
+    if (!run->filter.on) {
+        run->filter.on = true;
+        phi__input_filter_add(run, &input->message);
+    }
+    hooked = phi__input_filter_ask(run, input->kind);
+    if (hooked != PHI__HOOK_ALLOW) return hooked;
+    if (run->filter.warnings.len > 0) {
+        phi_content *content = phi__input_filter_warned(run, &input->message, &input->arena);
+        if (content == NULL) return PHI__HOOK_LOST;
+        input->message.content = content;
+        input->message.content_count++;
+    }
+    input->filtered = true;
+    phi__input_filter_end(run);
+    return PHI__HOOK_ALLOW;
+}
+
+PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
+    phi__input *input;
+    if (!phi__input_filter_any(run->agent)) return PHI__HOOK_ALLOW;
+    for (input = phi__input_first(run); input != NULL; input = input->next) {
+        phi__hooked hooked = input->filtered ? PHI__HOOK_ALLOW : phi__input_filter_one(run, input);
+        if (hooked == PHI__HOOK_ALLOW) continue;
+        if (hooked == PHI__HOOK_DENY) {
+            if (!phi__input_filter_emit_rejected(run)) hooked = PHI__HOOK_LOST;
+            phi__input_filter_end(run);
+            phi__input_remove(run, input);
+        }
+        return hooked;
+    }
+    return PHI__HOOK_ALLOW;
 }

@@ -1,4 +1,5 @@
-/* input_in.h - the queues of what is said to a run: steering, follow-ups, injected messages. */
+/* input_in.h - what is said to a run: the queues of steering, follow-ups and injected messages, and
+   the filters that they and prompts pass before they are stored. */
 #ifndef PHI_LOOP_INPUT_IN_H
 #define PHI_LOOP_INPUT_IN_H
 
@@ -31,8 +32,9 @@ typedef struct phi__polling {
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
-PHI__FN void phi__inputs_free(phi__agent *agent, phi__inputs *inputs);
-PHI__FN phi__inputs *phi__inputs_of(phi__agent *agent, phi_input kind); /* NULL: no such queue */
+PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs);
+/* NULL: no such queue */
+PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
 /* A message at the end of a queue, its content and what the host says about it (JSON; empty:
    nothing) copied. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
@@ -67,5 +69,22 @@ PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what,
 /* Whether content can be a user's message; else words that begin with `what`. */
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count);
+
+typedef struct phi__filtering {
+    bool on;       /* a text is under way */
+    size_t at;     /* the next filter to be asked */
+    phi__buf text; /* what they are asked about */
+    phi__buf warnings;
+    phi_str rejection; /* of the prompts; in the thread */
+} phi__filtering;
+
+PHI__FN void phi__input_filter_init(phi__run *run);
+/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
+   gone. Warnings are in the messages. */
+PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run);
+PHI__FN phi__hooked phi__input_filter_pending(phi__run *run);
+PHI__FN void phi__input_filter_end(phi__run *run);                /* gives up what is under way */
+PHI__FN phi_str phi__input_filter_text(const phi__run *run);      /* under way */
+PHI__FN phi_str phi__input_filter_rejection(const phi__run *run); /* of the prompts; empty: none */
 
 #endif

@@ -11,6 +11,7 @@
 #include "loop/fail_in.h"
 #include "loop/feature_in.h"
 #include "loop/find_in.h"
+#include "loop/input_in.h"
 #include "loop/run_log_in.h"
 #include "loop/schedule_in.h"
 #include "loop/state_in.h"

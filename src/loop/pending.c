@@ -47,7 +47,7 @@ static void phi__pending_decision(phi__pending_list *list, const phi__run *run,
     item.ticket.index = d->index;
     item.ticket.gen = d->gen;
     item.point = d->point;
-    if (d->point == PHI_HOOK_FILTER) item.text = phi__filter_text(run);
+    if (d->point == PHI_HOOK_FILTER) item.text = phi__input_filter_text(run);
     if (call != NULL) phi__pending_of_call(&item, call);
     phi__pending_due(&item, d->rt, &d->timer);
     phi__pending_add(list, &item);

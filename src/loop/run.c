@@ -31,7 +31,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi_arena_init(&run->arena, &agent->memory, 512);
     phi__attempt_init(run);
     phi__decision_init(&run->decision, run, NULL);
-    phi__filter_init(run);
+    phi__input_filter_init(run);
     phi__limits_pause_init(run);
     if (phi__run_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
@@ -44,7 +44,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
     phi__agent *agent = run->agent;
     phi__run_unready(run);
     phi__input_end(run);
-    phi__filter_end(run);
+    phi__input_filter_end(run);
     phi__limits_pause_free(run);
     phi__free(&agent->memory, (void *)(uintptr_t)run->end.reason.at,
               run->end.reason.at != NULL ? run->end.reason.len + 1 : 0);

@@ -39,7 +39,7 @@ static bool phi__states_emit_prompts(phi__run *run) {
 /* The end of a run between two turns. */
 static phi__state phi__states_leave(phi__run *run, phi_status status) {
     phi__decision_drop(&run->decision);
-    phi__filter_end(run);
+    phi__input_filter_end(run);
     phi__input_poll_end(run);
     phi__input_return(run);
     phi__limits_budget_release(run);
@@ -105,7 +105,7 @@ static phi__state phi__states_filter_aborted(phi__run *run) {
 }
 
 static phi__state phi__states_filter(phi__run *run, bool *wait) {
-    phi__hooked hooked = phi__filter_prompts(run);
+    phi__hooked hooked = phi__input_filter_prompts(run);
     if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run))
         return phi__states_filter_aborted(run);
     if (hooked == PHI__HOOK_DENY) {
@@ -199,7 +199,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
     phi__input_take_injected(run);
-    hooked = phi__filter_pending(run);
+    hooked = phi__input_filter_pending(run);
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
@@ -377,7 +377,7 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
     event.status = run->status;
     event.failure = run->failure;
     event.usage = usage;
-    event.rejection = phi__filter_rejection(run);
+    event.rejection = phi__input_filter_rejection(run);
     if (run->status == PHI_CANCELLED &&
         !phi__arena_str(phi__thread_room(run->agent->thread), run->end.reason, &event.source))
         event.source = phi__str("", 0);
