@@ -2,9 +2,9 @@
 """Mutants: one statement of a source file is removed or negated at a time, and the tests of its room should
 notice. Prints the survivors; exit code 1 when there are any.
 
-    mutants.py src/loop/call.c src/thread     files, folders, or FILE:LINE, FILE:FIRST-LAST for some lines
+    mutants.py src/loop/call.c src/history    files, folders, or FILE:LINE, FILE:FIRST-LAST for some lines
       --count N     so many of the mutants there are, chosen by --seed (default: all)
-      --seconds S   begins no mutant after that long
+      --seconds S   begins no mutant after that long; they come in an order by chance, so that those tried are a sample
       --tests GLOB  these test programs (default: those of the room and what ROOMS adds)
       --jobs N      mutants at a time (default: processors)
       --list        prints the mutants and runs nothing
@@ -46,10 +46,9 @@ CC = os.environ.get("CC", "gcc").split()
 FLAGS = ["-std=c99", "-D_GNU_SOURCE", "-w", "-fPIC", "-DPHI__FN=", "-DPHI__SEGMENT_BYTES=512",
          "-Isrc", "-Itests"]
 # The rooms whose tests are also shown a room's mutants.
-ROOMS = {"base": ["text"], "model": ["wire", "loop"], "thread": ["loop", "agent", "session"], "loop": ["agent", "session"],
-         "agent": ["loop", "session"], "session": ["agent"], "log": ["thread", "agent"],
-         "history": ["thread", "loop", "agent"], "persist": ["thread", "agent", "session"],
-         "features": ["loop", "agent"], "codecs": ["wire"], "record": ["session", "agent"]}
+ROOMS = {"base": ["text"], "model": ["wire", "loop"], "codecs": ["wire"], "log": ["history", "persist", "agent"],
+         "history": ["loop", "agent", "persist"], "persist": ["history", "agent", "record"], "loop": ["agent", "record"],
+         "features": ["loop", "agent", "history"], "agent": ["loop", "record"], "record": ["agent"]}
 TIMES = 10  # as long as over the unchanged code, and two seconds, is too long
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
 DECLARES = re.compile(r"(?:const\s+|static\s+|struct\s+|unsigned\s+|volatile\s+)*(?!return\b|goto\b|else\b|case\b)"
@@ -394,7 +393,11 @@ def main():
     listed = [m for m in mutants if any(e.startswith(shown(m) + ": ") for e in equal)]
     mutants = [m for m in mutants if m not in listed]
     if args.count is not None and args.count < len(mutants):
-        mutants = sorted(random.Random(args.seed).sample(mutants, args.count))
+        mutants = random.Random(args.seed).sample(mutants, args.count)
+    elif args.seconds is not None:
+        random.Random(args.seed).shuffle(mutants)
+    if args.seconds is None:
+        mutants.sort()
     if args.list:
         print("\n".join(f"{m.file}:{m.line}: {m.function}: {m.kind}: {m.statement}" for m in mutants))
         return 0
