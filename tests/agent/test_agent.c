@@ -38,6 +38,9 @@ TEST(a_bad_model_is_refused_with_the_field_to_fix) {
     phi_model_header header = {"X-Name", "va\nlue"};
     phi_agent_desc desc = rig_desc();
     refused(r, NULL, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
+    memset(&desc, 0, sizeof desc);
+    refused(r, &desc, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
+    desc = rig_desc();
     desc.model.protocol = NULL;
     refused(r, &desc, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
     desc.model.protocol = "";

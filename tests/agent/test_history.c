@@ -497,21 +497,6 @@ TEST(text_that_was_damaged_is_restored_or_refused_and_never_harms) {
     rig_free(r);
 }
 
-TEST(a_restored_agent_goes_on_where_the_other_stopped) {
-    rig *r = rig_new();
-    phi_agent agent = talked(r), second = rig_agent(r, NULL);
-    char *json = saved(agent);
-    CHECK_EQ_INT(phi_restore_messages(second, phi_str_of(json), NULL), PHI_OK);
-    free(json);
-    rig_says(r, "as I said");
-    CHECK_EQ_INT(phi_prompt(second, "what did you say?"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_message_count(second), 4);
-    CHECK(strstr(rig_request(r, 1), "the question") != NULL);
-    CHECK(strstr(rig_request(r, 1), "the answer") != NULL);
-    rig_free(r);
-}
-
 TEST(an_empty_history_is_a_history) {
     rig *r = rig_new();
     phi_agent agent = talked(r);
@@ -714,7 +699,6 @@ TEST_MAIN(TEST_ENTRY(appended_messages_are_seen_by_the_model),
           TEST_ENTRY(what_was_said_and_done_is_saved_restored_and_saved_the_same),
           TEST_ENTRY(whatever_a_history_holds_is_saved_again_the_same),
           TEST_ENTRY(text_that_was_damaged_is_restored_or_refused_and_never_harms),
-          TEST_ENTRY(a_restored_agent_goes_on_where_the_other_stopped),
           TEST_ENTRY(an_empty_history_is_a_history),
           TEST_ENTRY(what_is_no_history_is_refused_and_changes_nothing),
           TEST_ENTRY(a_change_without_memory_changes_nothing),

@@ -255,6 +255,10 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
     CHECK_EQ_STR(last_words(r), "phi_run: the last message is the model's own");
+    desc.agent_id = NULL;
+    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
+    desc.agent_id = "agent";
     desc.session_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);

@@ -161,7 +161,8 @@ TEST(a_delay_before_a_retry_ends_with_the_run) {
         CHECK_EQ_INT(rig_run(r, 2), 0);
         CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 0);
         CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
-        CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd cancelled"), how == 2 ? 0 : 1);
+        CHECK_EQ_INT(count_of(rig_story(r), "TurnEnd -\nAgentEnd cancelled, 1 messages\n"),
+                     how == 2 ? 0 : 1);
         CHECK_EQ_INT(rig_requests(r), 1);
         rig_free(r);
     }

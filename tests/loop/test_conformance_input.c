@@ -535,21 +535,6 @@ TEST(steering_from_inside_a_call_is_heard_one_model_call_later) {
     rig_free(r);
 }
 
-TEST(results_stand_in_the_order_of_the_calls_however_they_end) {
-    rig *r = rig_new();
-    phi_agent agent = three_calls(r, PHI_TOOLS_PARALLEL, 0, 3);
-    static const char *const ids[] = {"c1", "c2", "c3"};
-    size_t i;
-    for (i = 3; i > 0; i--) {
-        rig_finish(r, i - 1, "ok");
-        (void)rig_run(r, 5);
-    }
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    REQUIRE(phi_message_count(agent) == 6);
-    for (i = 0; i < 3; i++) CHECK_STR(phi_message_at(agent, 2 + i)->tool_call_id, ids[i]);
-    rig_free(r);
-}
-
 TEST(a_batch_size_of_0_is_the_default_of_4) {
     rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
@@ -592,5 +577,4 @@ TEST_MAIN(TEST_ENTRY(filters_see_all_text_blocks_joined_by_line_breaks_and_no_im
           TEST_ENTRY(steering_skips_nothing_in_parallel_mode),
           TEST_ENTRY(steering_is_polled_where_the_mode_says),
           TEST_ENTRY(steering_from_inside_a_call_is_heard_one_model_call_later),
-          TEST_ENTRY(results_stand_in_the_order_of_the_calls_however_they_end),
           TEST_ENTRY(a_batch_size_of_0_is_the_default_of_4))

@@ -52,6 +52,8 @@ TEST(each_limit_that_is_reached_ends_the_run_in_its_own_words) {
     limits.max_tokens = 0;
     limits.max_duration_ms = 600000;
     stops_with(&limits, NULL, 601100, 1, "[Agent stopped: Max duration reached (601s/600s)]");
+    limits.max_duration_ms = 1;
+    stops_with(&limits, NULL, 2, 1, "[Agent stopped: Max duration reached (0s/0s)]");
     limits.max_duration_ms = 0;
     limits.max_cost = 0.5;
     cost.input = 100000.0; /* dollars a million: ten tokens are a dollar */

@@ -214,31 +214,6 @@ TEST(a_history_that_ends_with_an_answer_is_not_continued_and_the_error_says_why)
     rig_free(r);
 }
 
-TEST(a_bare_run_without_prompts_needs_an_agent_id_and_a_session_id) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_thread *thread = phi_thread_new(rig_runtime(r), 0);
-    phi_run_desc run;
-    phi_content block;
-    phi_message question = text_message(PHI_ROLE_USER, &block, "Hi");
-    REQUIRE(thread != NULL);
-    memset(&run, 0, sizeof run);
-    run.agent = &desc;
-    run.thread = thread;
-    CHECK(phi_run(rig_runtime(r), &run).rt == NULL); /* there are no messages */
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
-    CHECK_EQ_INT(phi_thread_append(thread, &question), PHI_OK);
-    desc.agent_id = NULL;
-    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK(strstr(words_of(r), "agent_id") != NULL);
-    desc.agent_id = "agent";
-    desc.session_id = NULL;
-    CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK(strstr(words_of(r), "session_id") != NULL);
-    CHECK_EQ_INT(phi_thread_free(thread), PHI_OK);
-    rig_free(r);
-}
-
 TEST(a_continued_run_tells_no_prompt_and_has_the_last_run_as_its_parent) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
@@ -607,7 +582,6 @@ TEST_MAIN(
     TEST_ENTRY(before_loop_that_says_no_leaves_agent_end_as_the_only_event),
     TEST_ENTRY(an_empty_history_is_not_continued_and_the_error_says_why),
     TEST_ENTRY(a_history_that_ends_with_an_answer_is_not_continued_and_the_error_says_why),
-    TEST_ENTRY(a_bare_run_without_prompts_needs_an_agent_id_and_a_session_id),
     TEST_ENTRY(a_continued_run_tells_no_prompt_and_has_the_last_run_as_its_parent),
     TEST_ENTRY(a_bare_run_takes_parent_and_kind_from_its_desc),
     TEST_ENTRY(a_run_returns_its_prompt_and_everything_that_was_added),

@@ -658,18 +658,6 @@ TEST(an_abort_during_the_delay_ends_the_run_at_once) {
     rig_free(r);
 }
 
-TEST(a_stop_during_the_delay_does_not_wait_for_it) {
-    rig *r = rig_new();
-    phi_agent_desc desc = trying();
-    phi_agent agent = rig_agent(r, &desc);
-    in_delay(r, agent);
-    CHECK_EQ_INT(phi_stop(agent), PHI_OK);
-    CHECK_EQ_INT(rig_step(r), 0);
-    CHECK_EQ_STR(rig_story(r), "TurnEnd -\n"
-                               "AgentEnd cancelled, 1 messages\n");
-    rig_free(r);
-}
-
 TEST(an_abort_after_a_retraction_leaves_no_half_answer) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
@@ -1069,21 +1057,6 @@ TEST(ids_that_repeat_across_turns_are_told_apart) {
     rig_free(r);
 }
 
-TEST(a_run_that_was_aborted_before_it_began_asks_no_model) {
-    rig *r = rig_new();
-    phi_tool tool;
-    phi_agent_desc desc = mocked(r, &tool);
-    phi_agent agent = rig_agent(r, &desc);
-    rig_says(r, "never");
-    CHECK_EQ_INT(phi_prompt(agent, "a"), PHI_OK);
-    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_INT(rig_requests(r), 0);
-    CHECK(strstr(rig_story(r), "MessageStart assistant") == NULL);
-    CHECK(strstr(rig_story(r), "AgentEnd cancelled, 1 messages\n") != NULL);
-    rig_free(r);
-}
-
 /* ---- and when memory ends ---- */
 
 static void scenario(rig *r) {
@@ -1150,7 +1123,6 @@ TEST_MAIN(
     TEST_ENTRY(every_attempt_sends_the_same_bytes),
     TEST_ENTRY(what_a_retracted_attempt_has_used_is_counted),
     TEST_ENTRY(an_abort_during_the_delay_ends_the_run_at_once),
-    TEST_ENTRY(a_stop_during_the_delay_does_not_wait_for_it),
     TEST_ENTRY(an_abort_after_a_retraction_leaves_no_half_answer),
     TEST_ENTRY(the_delay_is_listed_as_what_the_run_waits_for),
     TEST_ENTRY(an_agent_or_a_runtime_may_be_freed_during_the_delay),
@@ -1167,5 +1139,4 @@ TEST_MAIN(
     TEST_ENTRY(the_history_says_what_kind_of_error_it_was),
     TEST_ENTRY(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more),
     TEST_ENTRY(ids_that_repeat_across_turns_are_told_apart),
-    TEST_ENTRY(a_run_that_was_aborted_before_it_began_asks_no_model),
     TEST_ENTRY(retries_and_compactions_survive_every_failed_allocation))

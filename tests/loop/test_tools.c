@@ -212,29 +212,6 @@ TEST(a_call_has_one_result_however_often_it_is_finished) {
     rig_free(r);
 }
 
-TEST(an_id_that_an_earlier_answer_used_becomes_another) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    phi_str first, second;
-    rig_call(r, "call_0", "wait", "{}");
-    rig_call(r, "call_0", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    finish(&b, 0, "one");
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    finish(&b, 1, "two");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    first = phi_message_at(agent, 1)->content[0].id;
-    second = phi_message_at(agent, 3)->content[0].id;
-    CHECK_STR(first, "call_0");
-    CHECK(!phi_str_equal(first, second));
-    CHECK(phi_str_equal(second, phi_message_at(agent, 4)->tool_call_id));
-    rig_free(r);
-}
-
 TEST(a_tool_that_never_ends_is_cut_off_at_its_deadline) {
     rig *r = rig_new();
     bench_tool b;
@@ -375,30 +352,6 @@ TEST(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text)
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(got, PHI_MISUSE);
     CHECK_STR(phi_message_at(agent, 2)->content[0].text, "");
-    rig_free(r);
-}
-
-TEST(updates_and_progress_are_events_and_not_part_of_the_result) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    rig_forget(r);
-    CHECK_EQ_INT(phi_call_update(b.calls[0], "half", 4), PHI_OK);
-    CHECK_EQ_INT(phi_call_progress(b.calls[0], "Nearly there", 12), PHI_OK);
-    (void)rig_step(r);
-    CHECK_EQ_STR(rig_story(r), "ToolExecutionUpdate c1 \"half\"\n"
-                               "ProgressMessage c1 \"Nearly there\"\n");
-    CHECK_STR(phi_call_id(b.calls[0]), "c1");
-    CHECK_STR(phi_call_tool_name(b.calls[0]), "wait");
-    finish(&b, 0, "whole");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(phi_call_update(b.calls[0], "late", 4), PHI_STALE);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
     rig_free(r);
 }
 
@@ -739,7 +692,6 @@ TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_o
           TEST_ENTRY(a_tool_that_is_not_concurrent_runs_alone),
           TEST_ENTRY(a_polled_tool_spans_three_hundred_frames),
           TEST_ENTRY(a_call_has_one_result_however_often_it_is_finished),
-          TEST_ENTRY(an_id_that_an_earlier_answer_used_becomes_another),
           TEST_ENTRY(a_tool_that_never_ends_is_cut_off_at_its_deadline),
           TEST_ENTRY(an_abort_gives_every_call_the_result_cancelled),
           TEST_ENTRY(bad_calls_become_error_results_that_the_model_can_read),
@@ -747,7 +699,6 @@ TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_o
           TEST_ENTRY(a_tool_may_free_its_agent),
           TEST_ENTRY(an_agent_freed_with_pending_calls_cancels_them),
           TEST_ENTRY(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text),
-          TEST_ENTRY(updates_and_progress_are_events_and_not_part_of_the_result),
           TEST_ENTRY(a_partial_result_carries_blocks_details_and_the_run_of_a_child),
           TEST_ENTRY(a_partial_result_without_memory_is_refused_and_the_call_goes_on),
           TEST_ENTRY(a_long_call_has_a_heartbeat_until_its_result_comes),

@@ -399,16 +399,6 @@ TEST(what_stands_before_a_mark_is_the_same_bytes_a_turn_later) {
     talk_free(&t);
 }
 
-TEST(without_caching_nothing_is_marked) {
-    conversation t;
-    cached_talk(&t);
-    t.ask.cache.mode = PHI_CACHE_DISABLED;
-    talk_render_ok(&t);
-    CHECK_EQ_INT(marks_in(&t), 0);
-    CHECK(strstr(t.body, "cache") == NULL);
-    talk_free(&t);
-}
-
 TEST(the_hit_rate_is_what_was_read_of_all_that_was_shown) {
     phi_usage usage;
     memset(&usage, 0, sizeof usage);
@@ -436,5 +426,4 @@ TEST_MAIN(TEST_ENTRY(keys_come_before_money_before_size_before_pace_before_words
           TEST_ENTRY(the_system_prompt_the_last_tool_and_the_last_user_block_are_marked),
           TEST_ENTRY(the_last_of_several_results_is_marked),
           TEST_ENTRY(what_stands_before_a_mark_is_the_same_bytes_a_turn_later),
-          TEST_ENTRY(without_caching_nothing_is_marked),
           TEST_ENTRY(the_hit_rate_is_what_was_read_of_all_that_was_shown))
