@@ -1,6 +1,6 @@
 /* test_history.c - an agent's messages from outside: appended, replaced, cleared, saved, restored. */
 #include "agent/response.h"
-#include "support/rig.h"
+#include "support/heard.h"
 
 static phi_content text_block(const char *text) {
     phi_content content;
@@ -45,12 +45,6 @@ static phi_message extension_of(const char *kind, const char *data) {
     message.extension_kind = phi_str_of(kind);
     message.extension_data = phi_str_of(data);
     return message;
-}
-
-static const char *last_words(rig *r) {
-    const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
-    return words;
 }
 
 /* An agent that has been asked and has answered. */
@@ -122,7 +116,7 @@ static void refused(rig *r, phi_agent agent, const phi_message *message, const c
     size_t before = phi_message_count(agent);
     CHECK_EQ_INT(phi_append_message(agent, message), PHI_BAD_ARG);
     (void)snprintf(both, sizeof both, "phi_append_message: %s", want);
-    CHECK_EQ_STR(last_words(r), both);
+    CHECK_EQ_STR(words_of(r), both);
     CHECK_EQ_INT(phi_message_count(agent), before);
 }
 
@@ -159,9 +153,9 @@ TEST(what_is_no_message_is_refused_with_words) {
     message = extension_of("note", "{not json");
     refused(r, agent, &message, "extension_data is no JSON");
     CHECK_EQ_INT(phi_replace_messages(agent, NULL, 1), PHI_BAD_ARG);
-    CHECK_EQ_STR(last_words(r), "phi_replace_messages: messages is missing");
+    CHECK_EQ_STR(words_of(r), "phi_replace_messages: messages is missing");
     CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_BAD_ARG);
-    CHECK_EQ_STR(last_words(r), "phi_replace_messages: messages[0]: extension_data is no JSON");
+    CHECK_EQ_STR(words_of(r), "phi_replace_messages: messages[0]: extension_data is no JSON");
     rig_free(r);
 }
 
@@ -191,7 +185,7 @@ TEST(while_a_run_goes_on_the_history_is_read_and_not_changed) {
     CHECK_EQ_INT(phi_clear_messages(agent), PHI_BUSY);
     CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of("[]"), &error), PHI_BUSY);
     CHECK_EQ_STR(error.message, "");
-    CHECK_EQ_STR(last_words(r), "phi_restore_messages: a run is going on");
+    CHECK_EQ_STR(words_of(r), "phi_restore_messages: a run is going on");
     CHECK_EQ_INT(phi_message_count(agent), 3);
     json = saved(agent);
     REQUIRE(json != NULL);
@@ -526,7 +520,7 @@ TEST(what_is_no_history_is_refused_and_changes_nothing) {
     not_restored(agent, "[{\"role\":\"user\",\"content\":[]},{\"content\":[]}]",
                  "[1]: role: expected a string, such as \"user\"");
     not_restored(agent, "[{\"role\":\"user\"}]", "[0]: content: expected an array of blocks");
-    CHECK_EQ_STR(last_words(r), "phi_restore_messages: [0]: content: expected an array of blocks");
+    CHECK_EQ_STR(words_of(r), "phi_restore_messages: [0]: content: expected an array of blocks");
     CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of("[\n{\"role\":}]"), &error), PHI_PARSE);
     CHECK_EQ_INT(error.line, 2);
     CHECK_EQ_INT(error.column, 9);

@@ -1,7 +1,7 @@
 /* test_one_shot_run.c - runs over a thread of the caller's own. */
 #include "agent/one_shot_run.h"
 #include "agent/response.h"
-#include "support/rig.h"
+#include "support/heard.h"
 
 static phi_content text_block(const char *text) {
     phi_content content;
@@ -43,16 +43,10 @@ static phi_agent run_over(rig *r, phi_thread *thread, const phi_agent_desc *desc
     return phi_run(rig_runtime(r), &run);
 }
 
-static const char *text_at(const phi_thread *thread, size_t i) {
+static const char *text_in(const phi_thread *thread, size_t i) {
     const phi_message *message = phi_thread_message_at(thread, i);
     if (message == NULL || message->content_count == 0) return "(none)";
     return message->content[0].text.at; /* terminated, as every copy is */
-}
-
-static const char *last_words(rig *r) {
-    const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
-    return words;
 }
 
 TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
@@ -77,8 +71,8 @@ TEST(a_run_over_a_thread_leaves_its_messages_there_and_its_handle_goes_stale) {
     (void)rig_step(r);
     CHECK(!phi_agent_alive(agent));
     CHECK_EQ_INT(phi_thread_message_count(thread), 2);
-    CHECK_EQ_STR(text_at(thread, 0), "a question");
-    CHECK_EQ_STR(text_at(thread, 1), "an answer");
+    CHECK_EQ_STR(text_in(thread, 0), "a question");
+    CHECK_EQ_STR(text_in(thread, 1), "an answer");
     CHECK(phi_thread_message_at(thread, 2) == NULL);
     CHECK_STR(phi_thread_message_at(thread, 1)->model, "test-model");
     CHECK_STR(phi_thread_message_at(thread, 1)->loop_id, "session.anthropic.test-model.1");
@@ -120,11 +114,11 @@ TEST(one_run_at_a_time_goes_over_a_thread) {
     second = run_over(r, thread, NULL, "go too");
     CHECK(second.rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BUSY);
-    CHECK_EQ_STR(last_words(r), "phi_run: a run goes over the thread");
+    CHECK_EQ_STR(words_of(r), "phi_run: a run goes over the thread");
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "no"), PHI_BUSY);
-    CHECK_EQ_STR(last_words(r), "phi_thread_append: a run goes over the thread");
+    CHECK_EQ_STR(words_of(r), "phi_thread_append: a run goes over the thread");
     CHECK_EQ_INT(phi_thread_free(thread), PHI_BUSY);
-    CHECK_EQ_STR(last_words(r), "phi_thread_free: a run goes over the thread");
+    CHECK_EQ_STR(words_of(r), "phi_thread_free: a run goes over the thread");
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_thread_message_count(thread), 2);
     rig_says(r, "two");
@@ -240,10 +234,10 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     run.thread = thread;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
-    CHECK_EQ_STR(last_words(r), "phi_run: there are no messages to go on from");
+    CHECK_EQ_STR(words_of(r), "phi_run: there are no messages to go on from");
     CHECK_EQ_INT(phi_thread_append(thread, &note), PHI_OK);
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
-    CHECK_EQ_STR(last_words(r), "phi_run: there are no messages to go on from");
+    CHECK_EQ_STR(words_of(r), "phi_run: there are no messages to go on from");
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "a question"), PHI_OK);
     CHECK_EQ_INT(phi_thread_append(thread, &note), PHI_OK);
     rig_says(r, "an answer");
@@ -251,10 +245,10 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_STR(start, "session.anthropic.test-model.1 <  (1) session");
     CHECK_EQ_INT(phi_thread_message_count(thread), 4);
-    CHECK_EQ_STR(text_at(thread, 3), "an answer");
+    CHECK_EQ_STR(text_in(thread, 3), "an answer");
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_MISUSE);
-    CHECK_EQ_STR(last_words(r), "phi_run: the last message is the model's own");
+    CHECK_EQ_STR(words_of(r), "phi_run: the last message is the model's own");
     desc.agent_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
@@ -262,7 +256,7 @@ TEST(a_run_without_prompts_goes_on_from_what_is_there) {
     desc.session_id = NULL;
     CHECK(phi_run(rig_runtime(r), &run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(last_words(r),
+    CHECK_EQ_STR(words_of(r),
                  "phi_run: without prompts, agent.agent_id and agent.session_id are needed");
     rig_free(r);
 }
@@ -288,7 +282,7 @@ TEST(several_prompts_begin_one_run) {
     CHECK(phi_run(rig_runtime(r), &run).rt != NULL);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK_EQ_INT(phi_thread_message_count(thread), 4);
-    CHECK_EQ_STR(text_at(thread, 2), "three");
+    CHECK_EQ_STR(text_in(thread, 2), "three");
     CHECK(strstr(rig_story(r), "AgentEnd ok, 4 messages") != NULL);
     rig_free(r);
 }
@@ -296,7 +290,7 @@ TEST(several_prompts_begin_one_run) {
 static void refused(rig *r, const phi_run_desc *run, phi_status status, const char *want) {
     CHECK(phi_run(rig_runtime(r), run).rt == NULL);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), status);
-    CHECK_EQ_STR(last_words(r), want);
+    CHECK_EQ_STR(words_of(r), want);
 }
 
 TEST(a_run_says_what_is_wrong_with_it) {
@@ -339,7 +333,7 @@ TEST(a_run_says_what_is_wrong_with_it) {
     CHECK_EQ_INT(phi_thread_free(NULL), PHI_OK);
     CHECK_EQ_INT(phi_thread_append(NULL, prompts), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_thread_append(thread, NULL), PHI_BAD_ARG);
-    CHECK_EQ_STR(last_words(r), "phi_thread_append: the message is NULL");
+    CHECK_EQ_STR(words_of(r), "phi_thread_append: the message is NULL");
     CHECK_EQ_INT(phi_thread_message_count(NULL), 0);
     CHECK(phi_thread_message_at(NULL, 0) == NULL);
     rig_free(other);
@@ -406,7 +400,7 @@ TEST(an_agent_for_one_run_takes_no_prompt_and_its_history_is_the_threads) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     REQUIRE(phi_agent_alive(agent));
     CHECK_EQ_INT(phi_append_message(agent, &message), PHI_MISUSE);
-    CHECK_EQ_STR(last_words(r), "phi_append_message: the history is a phi_thread's");
+    CHECK_EQ_STR(words_of(r), "phi_append_message: the history is a phi_thread's");
     CHECK_EQ_INT(phi_replace_messages(agent, &message, 1), PHI_MISUSE);
     CHECK_EQ_INT(phi_clear_messages(agent), PHI_MISUSE);
     CHECK_EQ_INT(phi_restore_messages(agent, phi_str_of("[]"), NULL), PHI_MISUSE);
@@ -461,7 +455,7 @@ TEST(a_run_is_steered_and_aborted_by_its_handle) {
     CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 40), 0);
     CHECK_EQ_INT(phi_thread_message_count(thread), 4);
-    CHECK_EQ_STR(text_at(thread, 2), "more");
+    CHECK_EQ_STR(text_in(thread, 2), "more");
     rig_hangs(r, "");
     agent = run_over(r, thread, NULL, "again");
     CHECK_EQ_INT(rig_run(r, 10), 1);
@@ -802,7 +796,7 @@ TEST(a_thread_without_memory_says_so) {
     thread = phi_thread_new(rig_runtime(r), 16384);
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, "short"), PHI_OK);
     CHECK_EQ_INT(say(thread, PHI_ROLE_USER, words), PHI_NO_MEMORY);
-    CHECK_EQ_STR(last_words(r), "phi_thread_append: out of memory");
+    CHECK_EQ_STR(words_of(r), "phi_thread_append: out of memory");
     used = phi_memory_used(rig_runtime(r), NULL);
     for (i = 0; i < 50; i++) CHECK_EQ_INT(say(thread, PHI_ROLE_USER, words), PHI_NO_MEMORY);
     CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);

@@ -6,8 +6,6 @@
 
 #include <limits.h>
 
-enum { POINTS = 16, EVERY_POINT = (1 << POINTS) - 1 };
-
 /* What the hook does when it is asked at `at`. */
 typedef enum deed {
     DEED_NONE = 0,
@@ -144,7 +142,7 @@ TEST(the_attack_scenario_asks_at_every_point) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 500), 0);
-    for (i = 0; i < POINTS; i++)
+    for (i = 0; i < HOOK_POINTS; i++)
         if (!CHECK(passed(rig_story(r), i))) printf("  %s\n", rig_point_name(1 << i));
     CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
     rig_free(r);
@@ -154,7 +152,7 @@ TEST(the_attack_scenario_asks_at_every_point) {
 TEST(a_hook_may_free_its_agent_at_every_point) {
     int i, wait;
     for (wait = 0; wait < 2; wait++)
-        for (i = 0; i < POINTS; i++) {
+        for (i = 0; i < HOOK_POINTS; i++) {
             rig *r = rig_new();
             act a;
             phi_agent none;
@@ -178,7 +176,7 @@ TEST(a_hook_may_free_its_agent_at_every_point) {
 TEST(a_hook_may_free_its_parent_or_a_running_child_at_every_point) {
     int i, down;
     for (down = 0; down < 2; down++)
-        for (i = 0; i < POINTS; i++) {
+        for (i = 0; i < HOOK_POINTS; i++) {
             rig *r = rig_new();
             act a;
             phi_agent agent, other;
@@ -215,7 +213,7 @@ TEST(a_hook_may_free_its_parent_or_a_running_child_at_every_point) {
 /* Hypothesis: a hook that does what may not be done in a callback changes something. */
 TEST(what_is_forbidden_in_a_hook_is_refused_at_every_point) {
     int i;
-    for (i = 0; i < POINTS; i++) {
+    for (i = 0; i < HOOK_POINTS; i++) {
         rig *r = rig_new();
         act a;
         phi_agent agent, none;
@@ -244,7 +242,7 @@ TEST(what_is_forbidden_in_a_hook_is_refused_at_every_point) {
 /* Hypothesis: another agent's run that is begun, reset and aborted from a hook confuses this one's. */
 TEST(a_hook_may_do_anything_to_another_agent) {
     int i;
-    for (i = 0; i < POINTS; i++) {
+    for (i = 0; i < HOOK_POINTS; i++) {
         rig *r = rig_new();
         act a;
         phi_agent agent, none;
@@ -266,7 +264,7 @@ TEST(a_hook_may_do_anything_to_another_agent) {
 /* Hypothesis: a decision that is posted before the hook has said PHI_WAIT is lost, and the run hangs. */
 TEST(a_ticket_may_be_decided_before_the_hook_says_wait) {
     int i;
-    for (i = 0; i < POINTS; i++) {
+    for (i = 0; i < HOOK_POINTS; i++) {
         rig *r = rig_new();
         act a;
         phi_agent agent, none;
@@ -716,7 +714,7 @@ TEST(what_waits_is_counted_whatever_the_room) {
 /* Hypothesis: closing waits for a person. */
 TEST(closing_waits_for_no_decision) {
     int i;
-    for (i = 0; i < POINTS; i++) {
+    for (i = 0; i < HOOK_POINTS; i++) {
         rig *r = rig_new();
         act a;
         phi_agent agent, none;
@@ -741,7 +739,7 @@ TEST(closing_waits_for_no_decision) {
 TEST(an_abort_while_any_hook_waits_leaves_an_agent_that_goes_on) {
     int i, stop;
     for (stop = 0; stop < 2; stop++)
-        for (i = 0; i < POINTS; i++) {
+        for (i = 0; i < HOOK_POINTS; i++) {
             rig *r = rig_new();
             act a;
             phi_agent agent, none;

@@ -4,8 +4,6 @@
 #include "loop/loop_in.h"
 #include "support/heard.h"
 
-enum { POINTS = 16, EVERY_POINT = (1 << POINTS) - 1 };
-
 static phi_content text_block(const char *text) {
     phi_content block;
     memset(&block, 0, sizeof block);
@@ -88,7 +86,7 @@ static phi_verdict say_at(void *user_data, phi_hook *hook) {
 TEST(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once) {
     int i, what;
     for (what = 0; what < 5; what++)
-        for (i = 0; i < POINTS; i++) {
+        for (i = 0; i < HOOK_POINTS; i++) {
             rig *r = rig_new();
             phi_agent_desc desc = rig_desc();
             phi_tool tool = rig_echo();

@@ -4,8 +4,6 @@
 #include "loop/loop_in.h"
 #include "support/heard.h"
 
-enum { POINTS = 16, EVERY_POINT = (1 << POINTS) - 1 };
-
 static phi_agent_desc patient(void) {
     phi_agent_desc desc = rig_desc();
     desc.retry.disable = false;

@@ -3,11 +3,10 @@
 
    On the rig: the clock is the test's, and the delays are exact where chance does not say them. */
 #include "loop/loop_in.h"
-#include "support/rig.h"
+#include "support/heard.h"
 
 /* ---- shared ---- */
 
-#define JSON "Content-Type: application/json\r\n"
 #define TOO_LONG                                                                                   \
     "{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is "   \
     "too long: 9 tokens > 8 maximum\"}}"
@@ -29,7 +28,7 @@
                 "{\"type\":\"text_delta\",\"text\":\"Half\"}}\n\n"
 
 /* What the host saw of one run. */
-typedef struct heard {
+typedef struct tries {
     int retries;
     uint32_t delays[8], attempts[8], of[8];
     char lines[8][600]; /* RETRY's text */
@@ -37,10 +36,10 @@ typedef struct heard {
     phi_failure failure; /* ERROR's; its strings are gone */
     phi_status status;   /* AGENT_END's */
     phi_usage usage;     /* AGENT_END's */
-} heard;
+} tries;
 
 static void hear(void *user_data, const phi_event *event) {
-    heard *h = (heard *)user_data;
+    tries *h = (tries *)user_data;
     int i = h->retries;
     if (event->kind == PHI_EV_RETRY && i < 8) {
         h->delays[i] = event->delay_ms;
@@ -64,20 +63,11 @@ static phi_agent_desc trying(void) {
 }
 
 /* A run of one prompt with what the rig was told to answer. */
-static void run_heard(rig *r, phi_agent agent, heard *h) {
+static void run_heard(rig *r, phi_agent agent, tries *h) {
     memset(h, 0, sizeof *h);
     rig_watch(r, hear, h);
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 600000), 0);
-}
-
-static int count_of(const char *text, const char *what) {
-    int n = 0;
-    while ((text = strstr(text, what)) != NULL) {
-        n++;
-        text += strlen(what);
-    }
-    return n;
 }
 
 /* ---- C 40: how often, and when ---- */
@@ -87,9 +77,9 @@ TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
+    tries h;
     int i;
-    for (i = 0; i < 5; i++) rig_replies(r, 529, JSON, OVERLOADED);
+    for (i = 0; i < 5; i++) rig_replies(r, 529, HEARD_JSON, OVERLOADED);
     run_heard(r, agent, &h);
     CHECK_EQ_INT(rig_requests(r), 4);
     REQUIRE(h.retries == 3);
@@ -104,14 +94,14 @@ TEST(three_retries_follow_the_first_attempt_and_then_the_run_fails) {
     CHECK_EQ_INT(h.failure.http_status, 529);
     CHECK_EQ_INT(h.status, PHI_REFUSED);
     CHECK_EQ_INT(phi_message_count(agent), 2); /* one error stands for all attempts */
-    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "MessageEnd assistant"), 1);
     rig_free(r);
 }
 
 /* The status and the words of a run whose first attempt is its last. */
 static void ends_with(rig *r, phi_status status, int http_status, const char *error) {
     phi_agent agent = rig_agent(r, NULL);
-    heard h;
+    tries h;
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.status, status);
     CHECK_EQ_INT(h.failure.http_status, http_status);
@@ -127,7 +117,7 @@ TEST(a_server_that_is_not_there_and_one_that_refuses_the_key_differ_in_status_an
     rig_breaks(r, "", PHI_REFUSED, "connection refused by http://h");
     ends_with(r, PHI_UNREACHABLE, 200, "Error network \"connection refused by http://h\"");
     r = rig_new();
-    rig_replies(r, 401, JSON, "");
+    rig_replies(r, 401, HEARD_JSON, "");
     ends_with(r, PHI_REFUSED, 401, "Error auth \"HTTP 401 without a body\" 401\n");
     CHECK_EQ_STR(phi_status_text(PHI_UNREACHABLE), "no server takes connections there");
     CHECK_EQ_STR(phi_status_text(PHI_REFUSED), "the other side refused");
@@ -143,7 +133,7 @@ TEST(a_path_that_is_not_there_is_named) {
     rig_replies(r, 500, "Content-Type: text/plain\r\n", "oh");
     ends_with(r, PHI_REFUSED, 500, "Error server \"HTTP 500: oh\" 500\n");
     r = rig_new();
-    rig_replies(r, 404, JSON,
+    rig_replies(r, 404, HEARD_JSON,
                 "{\"type\":\"error\",\"error\":{\"type\":\"not_found_error\","
                 "\"message\":\"model: m\"}}");
     ends_with(r, PHI_REFUSED, 404, "Error invalid_request \"model: m\" 404\n");
@@ -153,10 +143,10 @@ TEST(attempts_without_a_limit_say_so) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent;
-    heard h;
+    tries h;
     desc.retry.max_retries = PHI_UNLIMITED;
     agent = rig_agent(r, &desc);
-    rig_replies(r, 529, JSON, OVERLOADED);
+    rig_replies(r, 529, HEARD_JSON, OVERLOADED);
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     REQUIRE(h.retries == 1);
@@ -186,7 +176,7 @@ TEST(the_delay_doubles_up_to_thirty_seconds_give_or_take_a_fifth) {
 TEST(what_was_set_counts_instead_of_the_defaults) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
-    heard h;
+    tries h;
     desc.retry.max_retries = 5;
     desc.retry.initial_delay_ms = 100;
     desc.retry.backoff_multiplier = 10;
@@ -194,7 +184,7 @@ TEST(what_was_set_counts_instead_of_the_defaults) {
     {
         phi_agent agent = rig_agent(r, &desc);
         int i;
-        for (i = 0; i < 6; i++) rig_replies(r, 500, JSON, "{}");
+        for (i = 0; i < 6; i++) rig_replies(r, 500, HEARD_JSON, "{}");
         run_heard(r, agent, &h);
     }
     CHECK_EQ_INT(rig_requests(r), 6);
@@ -211,7 +201,7 @@ TEST(the_next_attempt_comes_when_the_delay_is_over_and_not_before) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    rig_replies(r, 503, JSON "Retry-After: 2\r\n", "{}");
+    rig_replies(r, 503, HEARD_JSON "Retry-After: 2\r\n", "{}");
     rig_says(r, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_step(r), 1);
@@ -233,20 +223,20 @@ TEST(the_server_s_delay_is_kept_as_it_is) {
     static const struct asked {
         const char *headers;
         uint32_t delay_ms;
-    } table[] = {{JSON "Retry-After: 7\r\n", 7000},
-                 {JSON "Retry-After: 1.5\r\n", 1500},
-                 {JSON "Retry-After-Ms: 12\r\nRetry-After: 7\r\n", 12},
-                 {JSON "Retry-After: 45\r\n", 45000}, /* our own delays end at 30 s */
-                 {JSON "Retry-After: 60\r\n", 60000},
-                 {JSON "Date: Fri, 20 Nov 2026 10:00:00 GMT\r\n"
-                       "Retry-After: Fri, 20 Nov 2026 10:00:30 GMT\r\n",
+    } table[] = {{HEARD_JSON "Retry-After: 7\r\n", 7000},
+                 {HEARD_JSON "Retry-After: 1.5\r\n", 1500},
+                 {HEARD_JSON "Retry-After-Ms: 12\r\nRetry-After: 7\r\n", 12},
+                 {HEARD_JSON "Retry-After: 45\r\n", 45000}, /* our own delays end at 30 s */
+                 {HEARD_JSON "Retry-After: 60\r\n", 60000},
+                 {HEARD_JSON "Date: Fri, 20 Nov 2026 10:00:00 GMT\r\n"
+                             "Retry-After: Fri, 20 Nov 2026 10:00:30 GMT\r\n",
                   30000}};
     size_t i;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) {
         rig *r = rig_new();
         phi_agent_desc desc = trying();
         phi_agent agent = rig_agent(r, &desc);
-        heard h;
+        tries h;
         rig_replies(r, 429, table[i].headers, SLOW_DOWN);
         rig_says(r, "Here.");
         run_heard(r, agent, &h);
@@ -262,8 +252,8 @@ TEST(a_server_that_asks_for_more_than_a_minute_is_not_waited_for) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
-    rig_replies(r, 429, JSON "Retry-After: 61\r\n", SLOW_DOWN);
+    tries h;
+    rig_replies(r, 429, HEARD_JSON "Retry-After: 61\r\n", SLOW_DOWN);
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(rig_requests(r), 1);
@@ -279,11 +269,11 @@ TEST(how_long_a_server_is_waited_for_can_be_set) {
     for (most = 999; most <= 1000; most++) {
         rig *r = rig_new();
         phi_agent_desc desc = trying();
-        heard h;
+        tries h;
         phi_agent agent;
         desc.retry.max_server_delay_ms = most;
         agent = rig_agent(r, &desc);
-        rig_replies(r, 429, JSON "Retry-After: 1\r\n", SLOW_DOWN);
+        rig_replies(r, 429, HEARD_JSON "Retry-After: 1\r\n", SLOW_DOWN);
         rig_says(r, "Here.");
         run_heard(r, agent, &h);
         CHECK_EQ_INT(h.retries, most == 1000 ? 1 : 0);
@@ -296,10 +286,10 @@ TEST(where_retries_are_disabled_a_call_is_tried_once) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent;
-    heard h;
+    tries h;
     desc.retry.disable = true;
     agent = rig_agent(r, &desc);
-    rig_replies(r, 429, JSON "Retry-After: 1\r\n", SLOW_DOWN);
+    rig_replies(r, 429, HEARD_JSON "Retry-After: 1\r\n", SLOW_DOWN);
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(rig_requests(r), 1);
@@ -309,13 +299,13 @@ TEST(where_retries_are_disabled_a_call_is_tried_once) {
 }
 
 TEST(the_same_seed_gives_the_same_delays_and_two_agents_differ) {
-    heard h[3];
+    tries h[3];
     int k, i;
     for (k = 0; k < 2; k++) {
         rig *r = rig_new();
         phi_agent_desc desc = trying();
         phi_agent agent = rig_agent(r, &desc);
-        for (i = 0; i < 8; i++) rig_replies(r, 500, JSON, "{}");
+        for (i = 0; i < 8; i++) rig_replies(r, 500, HEARD_JSON, "{}");
         run_heard(r, agent, &h[k]);
         if (k == 1) { /* another one, in the same runtime */
             desc.agent_id = "another";
@@ -336,7 +326,7 @@ static void tried(int status, const char *headers, const char *body, int want) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
+    tries h;
     bool same;
     rig_replies(r, status, headers, body);
     rig_says(r, "Here.");
@@ -351,21 +341,23 @@ static void tried(int status, const char *headers, const char *body, int want) {
 TEST(pace_network_and_the_server_s_own_trouble_are_tried_again) {
     static const int statuses[] = {408, 409, 424, 429, 500, 502, 503, 504, 529};
     size_t i;
-    for (i = 0; i < sizeof statuses / sizeof statuses[0]; i++) tried(statuses[i], JSON, "{}", 1);
-    tried(200, JSON, OVERLOADED, 1);
+    for (i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        tried(statuses[i], HEARD_JSON, "{}", 1);
+    tried(200, HEARD_JSON, OVERLOADED, 1);
     tried(200, "Content-Type: text/event-stream\r\n", "event: error\ndata: " OVERLOADED "\n\n", 1);
     tried(200, "Content-Type: text/event-stream\r\n", HALF, 1); /* it broke off */
     tried(200, "Content-Type: text/event-stream\r\n", "", 1);
-    tried(400, JSON "x-should-retry: true\r\n", "{}", 1);
+    tried(400, HEARD_JSON "x-should-retry: true\r\n", "{}", 1);
 }
 
 TEST(keys_money_wrong_requests_and_filters_are_not_tried_again) {
     static const int statuses[] = {300, 400, 401, 402, 403, 404, 422};
     size_t i;
-    for (i = 0; i < sizeof statuses / sizeof statuses[0]; i++) tried(statuses[i], JSON, "{}", 0);
-    tried(429, JSON, "{\"error\":{\"message\":\"x\",\"code\":\"insufficient_quota\"}}", 0);
-    tried(400, JSON, "{\"error\":{\"message\":\"x\",\"code\":\"content_filter\"}}", 0);
-    tried(503, JSON "x-should-retry: false\r\n", "{}", 0);
+    for (i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        tried(statuses[i], HEARD_JSON, "{}", 0);
+    tried(429, HEARD_JSON, "{\"error\":{\"message\":\"x\",\"code\":\"insufficient_quota\"}}", 0);
+    tried(400, HEARD_JSON, "{\"error\":{\"message\":\"x\",\"code\":\"content_filter\"}}", 0);
+    tried(503, HEARD_JSON "x-should-retry: false\r\n", "{}", 0);
     tried(200, "Content-Type: text/html\r\n", "<html>", 0);
 }
 
@@ -380,7 +372,7 @@ TEST(a_broken_connection_is_tried_again_and_a_certificate_that_is_refused_is_not
         rig *r = rig_new();
         phi_agent_desc desc = trying();
         phi_agent agent = rig_agent(r, &desc);
-        heard h;
+        tries h;
         rig_breaks(r, "", table[i].status, "it broke");
         rig_says(r, "Here.");
         run_heard(r, agent, &h);
@@ -396,7 +388,7 @@ TEST(silence_is_tried_again_and_keep_alives_are_silence) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent;
-    heard h;
+    tries h;
     char *body = (char *)calloc(1, sizeof HALF + 400 * sizeof ping);
     int i;
     (void)strcpy(body, HALF);
@@ -414,7 +406,7 @@ TEST(silence_is_tried_again_and_keep_alives_are_silence) {
     CHECK_EQ_STR(h.lines[0] + strlen("Provider error (attempt 1/4), retrying in 1.0s: "),
                  "Network error: the answer was silent for 50 ms");
     CHECK_EQ_INT(h.kinds[1], PHI_FAILURE_TIMEOUT);
-    CHECK_EQ_INT(count_of(rig_story(r), "Retract"), 2);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "Retract"), 2);
     CHECK_EQ_INT(rig_open_transfers(r), 0);
     free(body);
     rig_free(r);
@@ -425,14 +417,14 @@ TEST(each_turn_has_attempts_of_its_own) {
     phi_agent_desc desc = trying();
     phi_tool tool = rig_echo();
     phi_agent agent;
-    heard h;
+    tries h;
     desc.tools = &tool;
     desc.tool_count = 1;
     agent = rig_agent(r, &desc);
-    rig_replies(r, 500, JSON, "{}");
-    rig_replies(r, 500, JSON, "{}");
+    rig_replies(r, 500, HEARD_JSON, "{}");
+    rig_replies(r, 500, HEARD_JSON, "{}");
     rig_call(r, "toolu_1", "echo", "{}");
-    rig_replies(r, 500, JSON, "{}");
+    rig_replies(r, 500, HEARD_JSON, "{}");
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.status, PHI_OK);
@@ -440,7 +432,7 @@ TEST(each_turn_has_attempts_of_its_own) {
     CHECK_EQ_INT(h.attempts[0], 1);
     CHECK_EQ_INT(h.attempts[1], 2);
     CHECK_EQ_INT(h.attempts[2], 1);
-    CHECK_EQ_INT(count_of(rig_story(r), "TurnStart"), 2);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "TurnStart"), 2);
     rig_free(r);
 }
 
@@ -450,7 +442,7 @@ TEST(a_retry_before_the_first_delta_shows_nothing_but_itself) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    rig_replies(r, 429, JSON "Retry-After-Ms: 1100\r\n", SLOW_DOWN);
+    rig_replies(r, 429, HEARD_JSON "Retry-After-Ms: 1100\r\n", SLOW_DOWN);
     rig_says(r, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 5000), 0);
@@ -478,14 +470,14 @@ TEST(an_answer_that_broke_off_before_its_first_delta_was_not_seen) {
         rig *r = rig_new();
         phi_agent_desc desc = trying();
         phi_agent agent = rig_agent(r, &desc);
-        heard h;
+        tries h;
         bool same;
         rig_breaks(r, bodies[i], PHI_NETWORK, "the cable was cut");
         rig_says(r, "Here.");
         run_heard(r, agent, &h);
         same = CHECK_EQ_INT(h.retries, 1);
-        same = CHECK_EQ_INT(count_of(rig_story(r), "MessageStart assistant"), 1) && same;
-        same = CHECK_EQ_INT(count_of(rig_story(r), "Retract"), 0) && same;
+        same = CHECK_EQ_INT((int)count_of(rig_story(r), "MessageStart assistant"), 1) && same;
+        same = CHECK_EQ_INT((int)count_of(rig_story(r), "Retract"), 0) && same;
         CHECK_EQ_INT(h.usage.input, 20);
         if (!same) printf("%s%s", bodies[i], rig_story(r));
         rig_free(r);
@@ -496,10 +488,10 @@ TEST(an_answer_that_was_seen_is_retracted_and_the_history_holds_one_answer) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
+    tries h;
     char story[1000];
     rig_breaks(r, HALF, PHI_NETWORK, "the cable was cut");
-    rig_replies(r, 503, JSON "Retry-After: 3\r\n", "{}");
+    rig_replies(r, 503, HEARD_JSON "Retry-After: 3\r\n", "{}");
     rig_says(r, "Whole.");
     rig_says(r, "Yes.");
     run_heard(r, agent, &h);
@@ -532,7 +524,7 @@ TEST(an_answer_that_was_retracted_fails_for_good_as_its_last_attempt_left_it) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent;
-    heard h;
+    tries h;
     char story[1000];
     desc.retry.max_retries = 1;
     agent = rig_agent(r, &desc);
@@ -563,9 +555,9 @@ TEST(the_line_for_a_log_says_which_attempt_how_long_and_why) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
-    rig_replies(r, 429, JSON "Retry-After-Ms: 1100\r\n", SLOW_DOWN);
-    rig_replies(r, 503, JSON "Retry-After-Ms: 49\r\n", "{\"error\":{\"message\":\"busy\"}}");
+    tries h;
+    rig_replies(r, 429, HEARD_JSON "Retry-After-Ms: 1100\r\n", SLOW_DOWN);
+    rig_replies(r, 503, HEARD_JSON "Retry-After-Ms: 49\r\n", "{\"error\":{\"message\":\"busy\"}}");
     rig_breaks(r, "", PHI_NETWORK, "the cable was cut");
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
@@ -583,16 +575,16 @@ TEST(every_attempt_sends_the_same_bytes) {
     phi_agent_desc desc = trying();
     phi_tool tool = rig_echo();
     phi_agent agent;
-    heard h;
+    tries h;
     size_t i;
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.system_prompt = "You are a test.";
     agent = rig_agent(r, &desc);
     rig_says(r, "First.");
-    rig_replies(r, 500, JSON, "{}");
+    rig_replies(r, 500, HEARD_JSON, "{}");
     rig_breaks(r, HALF, PHI_NETWORK, "cut");
-    rig_replies(r, 429, JSON, SLOW_DOWN);
+    rig_replies(r, 429, HEARD_JSON, SLOW_DOWN);
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     run_heard(r, agent, &h);
@@ -608,7 +600,7 @@ TEST(what_a_retracted_attempt_has_used_is_counted) {
     phi_agent_desc desc = trying();
     phi_agent agent;
     phi_usage usage;
-    heard h;
+    tries h;
     desc.model.cost.input = 1e6; /* a dollar a token */
     desc.model.cost.output = 2e6;
     agent = rig_agent(r, &desc);
@@ -631,7 +623,7 @@ TEST(what_a_retracted_attempt_has_used_is_counted) {
 /* ---- C 40: ending it ---- */
 
 static void in_delay(rig *r, phi_agent agent) {
-    rig_replies(r, 429, JSON "Retry-After: 50\r\n", SLOW_DOWN);
+    rig_replies(r, 429, HEARD_JSON "Retry-After: 50\r\n", SLOW_DOWN);
     rig_says(r, "Here.");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     (void)rig_run(r, 5);
@@ -668,7 +660,7 @@ TEST(an_abort_after_a_retraction_leaves_no_half_answer) {
     CHECK_EQ_INT(phi_abort(agent), PHI_OK);
     CHECK_EQ_INT(rig_step(r), 0);
     CHECK_EQ_INT(phi_message_count(agent), 1);
-    CHECK_EQ_INT(count_of(rig_story(r), "Retract"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "Retract"), 1);
     CHECK_EQ_INT(phi_agent_usage(agent).input, 10);
     rig_free(r);
 }
@@ -700,8 +692,8 @@ TEST(an_agent_or_a_runtime_may_be_freed_during_the_delay) {
     CHECK_EQ_STR(rig_story(r), "");
     CHECK_EQ_INT(rig_requests(r), 1);
     agent = rig_agent(r, &desc);
-    rig_replies(r, 503, JSON, "{}");
-    rig_replies(r, 503, JSON, "{}");
+    rig_replies(r, 503, HEARD_JSON, "{}");
+    rig_replies(r, 503, HEARD_JSON, "{}");
     CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
     (void)rig_run(r, 3);
     rig_free(r);
@@ -732,7 +724,7 @@ TEST(what_is_too_long_is_compacted_and_tried_again) {
     desc.compaction.disable = true;
     agent = rig_agent(r, &desc);
     a_history(r, agent, 4);
-    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
     rig_says(r, "It fits.");
     CHECK_EQ_INT(phi_prompt(agent, "The last question"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 5000), 0);
@@ -764,10 +756,10 @@ TEST(what_is_too_long_again_and_again_is_compacted_until_nothing_can_be_taken_ou
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
+    tries h;
     size_t i;
     a_history(r, agent, 8);
-    for (i = 0; i < 20; i++) rig_replies(r, 400, JSON, TOO_LONG);
+    for (i = 0; i < 20; i++) rig_replies(r, 400, HEARD_JSON, TOO_LONG);
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_OVERFLOW);
     CHECK_EQ_INT(h.failure.http_status, 400);
@@ -776,10 +768,10 @@ TEST(what_is_too_long_again_and_again_is_compacted_until_nothing_can_be_taken_ou
     CHECK(rig_requests(r) > 8 + 2 && rig_requests(r) < 8 + 10);
     for (i = 9; i < rig_requests(r); i++)
         CHECK(strlen(rig_request(r, i)) < strlen(rig_request(r, i - 1)));
-    CHECK_EQ_INT(count_of(rig_story(r), "CompactionStarted"),
-                 count_of(rig_story(r), "CompactionEnded"));
-    CHECK_EQ_INT(count_of(rig_story(r), "Error overflow"), 1);
-    CHECK_EQ_INT(count_of(rig_story(r), "MessageStart assistant"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "CompactionStarted"),
+                 (int)count_of(rig_story(r), "CompactionEnded"));
+    CHECK_EQ_INT((int)count_of(rig_story(r), "Error overflow"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "MessageStart assistant"), 1);
     CHECK_EQ_INT(phi_message_count(agent), 18);
     CHECK_STR(phi_message_at(agent, 17)->error_message,
               "Context overflow: prompt is too long: 9 tokens > 8 maximum");
@@ -790,8 +782,8 @@ TEST(a_single_prompt_that_is_too_long_is_an_overflow_and_sent_once) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
-    rig_replies(r, 413, JSON, "{}");
+    tries h;
+    rig_replies(r, 413, HEARD_JSON, "{}");
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(rig_requests(r), 1);
@@ -817,7 +809,7 @@ TEST(a_single_long_answer_that_goes_is_progress) {
     memset(text, 'x', 8000);
     text[8000] = '\0';
     rig_says(r, text);
-    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
     rig_says(r, "It fits.");
     CHECK_EQ_INT(phi_prompt(agent, "Write a lot"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
@@ -825,7 +817,7 @@ TEST(a_single_long_answer_that_goes_is_progress) {
     CHECK_EQ_INT(phi_prompt(agent, "Good. What now?"), PHI_OK);
     CHECK_EQ_INT(rig_run_until(r, 5000), 0);
     CHECK(strstr(rig_story(r), "MessageEnd assistant \"It fits.\" stop\n") != NULL);
-    CHECK_EQ_INT(count_of(rig_story(r), "CompactionStarted"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "CompactionStarted"), 1);
     CHECK_EQ_INT(rig_requests(r), 3);
     CHECK(strstr(rig_request(r, 2), "xxxxxxxx") == NULL);
     free(text);
@@ -839,15 +831,15 @@ TEST(a_result_that_is_too_long_ends_the_run_and_the_next_prompt_gets_rid_of_it) 
     phi_agent_desc desc = trying();
     phi_tool tool = rig_echo();
     phi_agent agent;
-    heard h;
+    tries h;
     char arguments[2100];
     (void)snprintf(arguments, sizeof arguments, "{\"x\":\"%02000d\"}", 7);
     desc.tools = &tool;
     desc.tool_count = 1;
     agent = rig_agent(r, &desc);
     rig_call(r, "toolu_1", "echo", arguments);
-    rig_replies(r, 400, JSON, TOO_LONG);
-    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
     rig_says(r, "It fits.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.failure.kind, PHI_FAILURE_OVERFLOW);
@@ -886,8 +878,8 @@ TEST(an_overflow_is_not_repeated_unchanged_whatever_the_server_says) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
-    rig_replies(r, 413, JSON "x-should-retry: true\r\nRetry-After: 1\r\n", "{}");
+    tries h;
+    rig_replies(r, 413, HEARD_JSON "x-should-retry: true\r\nRetry-After: 1\r\n", "{}");
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(rig_requests(r), 1);
@@ -899,12 +891,12 @@ TEST(a_host_that_denies_the_compaction_has_the_overflow_at_once) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent;
-    heard h;
+    tries h;
     rig_hooks(r, &desc, PHI_HOOK_BEFORE_COMPACTION | PHI_HOOK_ON_ERROR);
     rig_answers(r, PHI_HOOK_BEFORE_COMPACTION, PHI_DENY, NULL);
     agent = rig_agent(r, &desc);
     a_history(r, agent, 2);
-    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
     rig_says(r, "Here.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(rig_requests(r), 3);
@@ -929,19 +921,19 @@ TEST(the_hook_for_errors_hears_of_the_last_attempt_only) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent;
-    heard h;
+    tries h;
     int i;
     rig_hooks(r, &desc, PHI_HOOK_ON_ERROR);
     agent = rig_agent(r, &desc);
-    rig_replies(r, 503, JSON, "{}");
+    rig_replies(r, 503, HEARD_JSON, "{}");
     rig_says(r, "Here.");
-    for (i = 0; i < 4; i++) rig_replies(r, 503, JSON, "{}");
+    for (i = 0; i < 4; i++) rig_replies(r, 503, HEARD_JSON, "{}");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.retries, 1);
-    CHECK_EQ_INT(count_of(rig_story(r), "-> on_error"), 0);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "-> on_error"), 0);
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.retries, 3);
-    CHECK_EQ_INT(count_of(rig_story(r), "-> on_error"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "-> on_error"), 1);
     rig_free(r);
 }
 
@@ -949,11 +941,11 @@ TEST(after_a_compaction_a_failure_that_may_pass_is_tried_again) {
     rig *r = rig_new();
     phi_agent_desc desc = trying();
     phi_agent agent = rig_agent(r, &desc);
-    heard h;
+    tries h;
     a_history(r, agent, 4);
-    rig_replies(r, 429, JSON "Retry-After-Ms: 5\r\n", SLOW_DOWN);
-    rig_replies(r, 400, JSON, TOO_LONG);
-    rig_replies(r, 429, JSON "Retry-After-Ms: 6\r\n", SLOW_DOWN);
+    rig_replies(r, 429, HEARD_JSON "Retry-After-Ms: 5\r\n", SLOW_DOWN);
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
+    rig_replies(r, 429, HEARD_JSON "Retry-After-Ms: 6\r\n", SLOW_DOWN);
     rig_says(r, "It fits.");
     run_heard(r, agent, &h);
     CHECK_EQ_INT(h.status, PHI_OK);
@@ -980,15 +972,15 @@ static void worded(int status, const char *headers, const char *body, const char
 }
 
 TEST(the_history_says_what_kind_of_error_it_was) {
-    worded(400, JSON, "{\"error\":{\"message\":\"x\"}}", "API error: x");
-    worded(500, JSON, "{\"error\":{\"message\":\"x\"}}", "API error: x");
-    worded(402, JSON, "{\"error\":{\"message\":\"x\"}}", "API error: x");
-    worded(401, JSON, "{\"error\":{\"message\":\"x\"}}", "Auth error: x");
-    worded(403, JSON, "{\"error\":{\"message\":\"x\"}}", "Auth error: x");
-    worded(413, JSON, "{\"error\":{\"message\":\"x\"}}", "Context overflow: x");
-    worded(400, JSON, TOO_LONG, "Context overflow: prompt is too long: 9 tokens > 8 maximum");
-    worded(429, JSON, SLOW_DOWN, "Rate limited: slow down");
-    worded(429, JSON "Retry-After: 5\r\n", SLOW_DOWN,
+    worded(400, HEARD_JSON, "{\"error\":{\"message\":\"x\"}}", "API error: x");
+    worded(500, HEARD_JSON, "{\"error\":{\"message\":\"x\"}}", "API error: x");
+    worded(402, HEARD_JSON, "{\"error\":{\"message\":\"x\"}}", "API error: x");
+    worded(401, HEARD_JSON, "{\"error\":{\"message\":\"x\"}}", "Auth error: x");
+    worded(403, HEARD_JSON, "{\"error\":{\"message\":\"x\"}}", "Auth error: x");
+    worded(413, HEARD_JSON, "{\"error\":{\"message\":\"x\"}}", "Context overflow: x");
+    worded(400, HEARD_JSON, TOO_LONG, "Context overflow: prompt is too long: 9 tokens > 8 maximum");
+    worded(429, HEARD_JSON, SLOW_DOWN, "Rate limited: slow down");
+    worded(429, HEARD_JSON "Retry-After: 5\r\n", SLOW_DOWN,
            "Rate limited, retry after 5000ms: slow down");
     worded(200, "Content-Type: text/event-stream\r\n", "",
            "Network error: the server ended the stream without an answer");
@@ -1067,8 +1059,8 @@ static void scenario(rig *r) {
     rig_says(r, "First.");
     rig_says(r, "Second.");
     rig_breaks(r, HALF, PHI_NETWORK, "cut");
-    rig_replies(r, 503, JSON "Retry-After-Ms: 3\r\n", "{}");
-    rig_replies(r, 400, JSON, TOO_LONG);
+    rig_replies(r, 503, HEARD_JSON "Retry-After-Ms: 3\r\n", "{}");
+    rig_replies(r, 400, HEARD_JSON, TOO_LONG);
     rig_says(r, "Here.");
     if (agent.rt == NULL) return;
     if (phi_prompt(agent, "one, two, three, four, five, six") == PHI_OK) (void)rig_run(r, 50);
@@ -1076,7 +1068,7 @@ static void scenario(rig *r) {
     rig_forget(r);
     if (phi_prompt(agent, "three") != PHI_OK) return;
     CHECK_EQ_INT(rig_run_until(r, 5000), 0);
-    CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
+    CHECK_EQ_INT((int)count_of(rig_story(r), "AgentEnd"), 1);
 }
 
 TEST(retries_and_compactions_survive_every_failed_allocation) {

@@ -3,12 +3,6 @@
 #include "support/heard.h"
 #include "support/rig.h"
 
-static phi_agent hooked(rig *r, uint32_t points) {
-    phi_agent_desc desc = rig_desc();
-    rig_hooks(r, &desc, points);
-    return rig_agent(r, &desc);
-}
-
 static phi_verdict nothing_left(void *user_data, phi_hook *hook) {
     (void)user_data;
     hook->messages = NULL;

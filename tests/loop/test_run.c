@@ -3,7 +3,7 @@
 #include "support/rig.h"
 
 /* A tool that answers at once with its arguments. */
-static phi_flow echo_start(void *user_data, phi_call call, phi_str arguments) {
+static phi_flow echo_x_start(void *user_data, phi_call call, phi_str arguments) {
     phi_content content;
     phi_tool_result result;
     (void)user_data;
@@ -17,20 +17,20 @@ static phi_flow echo_start(void *user_data, phi_call call, phi_str arguments) {
     return PHI_DONE;
 }
 
-static phi_tool echo_tool(void) {
+static phi_tool echo_x_tool(void) {
     phi_tool tool;
     memset(&tool, 0, sizeof tool);
     tool.name = "echo";
     tool.description = "Says it again";
     tool.schema = "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"}},"
                   "\"required\":[\"x\"]}";
-    tool.start = echo_start;
+    tool.start = echo_x_start;
     return tool;
 }
 
-static phi_agent echo_agent(rig *r) {
+static phi_agent echo_x_agent(rig *r) {
     phi_agent_desc desc = rig_desc();
-    phi_tool tool = echo_tool();
+    phi_tool tool = echo_x_tool();
     desc.tools = &tool;
     desc.tool_count = 1;
     return rig_agent(r, &desc);
@@ -75,7 +75,7 @@ TEST(the_same_story_comes_out_of_single_bytes) {
 
 TEST(a_tool_call_runs_and_its_result_goes_back) {
     rig *r = rig_new();
-    phi_agent agent = echo_agent(r);
+    phi_agent agent = echo_x_agent(r);
     rig_call(r, "toolu_1", "echo", "{\"x\":7}");
     rig_says(r, "Seven.");
     CHECK_EQ_INT(phi_prompt(agent, "Say 7"), PHI_OK);
@@ -171,7 +171,7 @@ TEST(an_abort_of_an_idle_agent_does_nothing) {
 }
 
 static int scenario_prompt_with_tool(rig *r, bool *tripped) {
-    phi_agent agent = echo_agent(r);
+    phi_agent agent = echo_x_agent(r);
     int ends, runs;
     const char *at;
     *tripped = test_alloc_tripped();
@@ -225,7 +225,7 @@ TEST(a_run_survives_memory_that_ends_for_good) {
         r = rig_new();
         REQUIRE(r != NULL);
         {
-            phi_agent agent = echo_agent(r);
+            phi_agent agent = echo_x_agent(r);
             int ends = 0;
             const char *at;
             rig_call(r, "toolu_1", "echo", "{\"x\":7}");
@@ -343,7 +343,7 @@ TEST(a_runtime_is_freed_in_the_midst_of_everything) {
     rig *r = rig_new();
     int i;
     for (i = 0; i < 20; i++) {
-        phi_agent agent = echo_agent(r);
+        phi_agent agent = echo_x_agent(r);
         rig_hangs(r, i % 2 == 0 ? "" : "data: {\"type\":\"message_start\",\"message\":{}}\n\n");
         CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     }

@@ -102,6 +102,15 @@ static inline phi_agent agent_with(rig *r, phi_agent_desc *desc, const phi_tool 
     return rig_agent(r, desc);
 }
 
+enum { HOOK_POINTS = 16, EVERY_POINT = (1 << HOOK_POINTS) - 1 };
+
+/* An agent whose hooks are written into the story. */
+static inline phi_agent hooked(rig *r, uint32_t points) {
+    phi_agent_desc desc = rig_desc();
+    rig_hooks(r, &desc, points);
+    return rig_agent(r, &desc);
+}
+
 static inline size_t count_of(const char *story, const char *line) {
     size_t n = 0;
     for (; (story = strstr(story, line)) != NULL; story++) n++;
