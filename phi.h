@@ -50,7 +50,7 @@
                          left out, and PHI_WITH_ANTHROPIC, ... take back in (docs/embedding.md)
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
-     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN
+     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED
                          without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
                          refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
@@ -109,11 +109,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x281f452f
+#if PHI__PUB_BASE != 0xc47fb3a9
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x281f452f
+#define PHI__PUB_BASE 0xc47fb3a9
 
 /* ---- src/base/profile.h ---- */
 
@@ -184,6 +184,17 @@
 #if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
 #define PHI_NO_EXPLAIN 1
 #endif
+#if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
+#define PHI_NO_SUMMARIES 1
+#endif
+#if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
+#define PHI_NO_DEFERRED 1
+#endif
+#endif
+
+/* What a part needs: it is out where that is. */
+#if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
+#define PHI_NO_SUMMARIES 1
 #endif
 
 #endif
@@ -3197,11 +3208,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xb9f22d15
+#if PHI__PUB_AGENT != 0xb68da786
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xb9f22d15
+#define PHI__PUB_AGENT 0xb68da786
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3533,6 +3544,7 @@ PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale *
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
+#ifndef PHI_NO_DEFERRED
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last
    entry. One waits at a time: a newer one takes its place. What became of it is told by
    PHI_EV_REWRITE, in any case that there is memory for; of a duplicate its words say that nothing
@@ -3554,6 +3566,7 @@ PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena,
    PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
    nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
+#endif
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
    those of the active lane (log/thread.h), its parents' up to the fork too, as they came: what a
@@ -3872,7 +3885,9 @@ inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, 
    The model is asked by an agent that nobody sees, below the one whose history it is: no event
    tells of it, budgets of that agent and those above pay for it, its abort ends it,
    phi_runtime_close waits for it, and phi_step counts its run while one goes on. What is summed up
-   is sent in chunks, each with the summary so far. */
+   is sent in chunks, each with the summary so far.
+
+   PHI_NO_SUMMARIES leaves it out: phi_compactor_model and phi_summarize are not declared then. */
 #ifndef PHI_AGENT_SUMMARY_H
 #define PHI_AGENT_SUMMARY_H
 
@@ -3892,6 +3907,7 @@ typedef struct phi_summary_desc {
     uint64_t chunk_tokens;
 } phi_summary_desc;
 
+#ifndef PHI_NO_SUMMARIES
 /* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the
    model, in one message in the place of the last of it; what the plan keeps is kept. phi's own plan
    is made where the model fails, says nothing or too much, where it gains nothing, and where the
@@ -3913,6 +3929,7 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    sum up in it; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE,
    PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
+#endif
 
 #ifdef __cplusplus
 }
@@ -49653,11 +49670,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xa0be6d1f
+#if PHI__IMP_FEATURES != 0xbdbbc976
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xa0be6d1f
+#define PHI__IMP_FEATURES 0xbdbbc976
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49748,6 +49765,8 @@ PHI__FN const phi__feature *phi__context_edits_feature(void);
 #define PHI_FEATURES_DEFERRED_IN_H
 
 
+#ifndef PHI_NO_DEFERRED
+
 PHI__FN const phi__feature *phi__deferred_feature(void);
 
 /* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
@@ -49774,6 +49793,7 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent);
    waits. */
 PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread);
 
+#endif
 #endif
 
 /* ---- src/features/fields_in.h ---- */
@@ -51148,6 +51168,8 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 
 #include <stdio.h>
 
+#ifndef PHI_NO_DEFERRED
+
 typedef struct phi__deferred {
     phi_arena arena;
     phi_rewrite rewrite;
@@ -51368,6 +51390,8 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
     return &feature;
 }
 
+#endif
+
 /* ---- src/features/deferred_note.c ---- */
 
 /* deferred_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
@@ -51378,6 +51402,8 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
    that it was done. Logs in no store have these notes, too: a log does not depend on where it is
    kept. */
 
+
+#ifndef PHI_NO_DEFERRED
 
 /* ---- as JSON ---- */
 
@@ -51447,6 +51473,8 @@ PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewr
 PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
     return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
+
+#endif
 
 /* ---- src/features/fields.c ---- */
 
@@ -51693,6 +51721,12 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 #define PHI__TABLE_CONTEXT_EDITS(X) X(phi__context_edits_feature)
 #endif
 
+#ifdef PHI_NO_DEFERRED
+#define PHI__TABLE_DEFERRED(X)
+#else
+#define PHI__TABLE_DEFERRED(X) X(phi__deferred_feature)
+#endif
+
 #ifdef PHI_NO_COMPACTION
 #define PHI__TABLE_COMPACTION(X)
 #else
@@ -51705,7 +51739,7 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
-    X(phi__deferred_feature) \
+    PHI__TABLE_DEFERRED(X) \
     PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 
@@ -51725,6 +51759,7 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #undef PHI__TABLE_CACHING
 #undef PHI__TABLE_CAPTURE
 #undef PHI__TABLE_CONTEXT_EDITS
+#undef PHI__TABLE_DEFERRED
 #undef PHI__TABLE_COMPACTION
 #undef PHI__TABLE
 #undef PHI__TABLE_DECLARE
@@ -51733,11 +51768,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xae0d94ac
+#if PHI__IMP_AGENT != 0x1c614971
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xae0d94ac
+#define PHI__IMP_AGENT 0x1c614971
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52114,6 +52149,8 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
     return agent != NULL ? agent->thread : NULL;
 }
 
+#ifndef PHI_NO_DEFERRED
+
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
@@ -52137,6 +52174,8 @@ PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_i
     if (handle.rt == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
+
+#endif
 
 /* ---- public: changing it ---- */
 
@@ -55984,7 +56023,9 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
     phi__feature_init(&rt->features, phi__features_table());
+#ifndef PHI_NO_SUMMARIES
     rt->summarize_fn = phi_summarize;
+#endif
     rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);
@@ -56545,6 +56586,8 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
    that a summary holds is the writer's. */
 
 
+#ifndef PHI_NO_SUMMARIES
+
 enum {
     PHI__SUMMARY_TOKENS = 2000,
     PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
@@ -57063,6 +57106,8 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")
                                    : status;
 }
+
+#endif
 
 #endif /* PHI__IMP_AGENT */
 

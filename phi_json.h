@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x281f452f
+#if PHI__PUB_BASE != 0xc47fb3a9
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x281f452f
+#define PHI__PUB_BASE 0xc47fb3a9
 
 /* ---- src/base/profile.h ---- */
 
@@ -133,6 +133,17 @@
 #if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
 #define PHI_NO_EXPLAIN 1
 #endif
+#if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
+#define PHI_NO_SUMMARIES 1
+#endif
+#if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
+#define PHI_NO_DEFERRED 1
+#endif
+#endif
+
+/* What a part needs: it is out where that is. */
+#if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
+#define PHI_NO_SUMMARIES 1
 #endif
 
 #endif

@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x281f452f
+#if PHI__PUB_BASE != 0xc47fb3a9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x984807f4
@@ -72,7 +72,7 @@
 #if PHI__PUB_FEATURES != 0x634a2348
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xb9f22d15
+#if PHI__PUB_AGENT != 0xb68da786
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x19c1b37a

@@ -52,7 +52,7 @@ ONCE = r"state(\.\d+)?"
 # Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
-         "CONTEXT_EDITS", "EXPLAIN"]
+         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
@@ -60,6 +60,8 @@ PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_F
 FEATURES = {
     "PHI_NO_SESSIONS": (r"phi_(?:session|recorder)_\w+|phi__rec_\w+", None),
     "PHI_NO_TAPE": (r"phi_tape_\w+|phi__(?:tape|play|record)_\w+", None),
+    "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
+    "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
     "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",

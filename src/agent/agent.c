@@ -230,6 +230,8 @@ PHI_API phi_thread *phi_agent_thread(phi_agent handle) {
     return agent != NULL ? agent->thread : NULL;
 }
 
+#ifndef PHI_NO_DEFERRED
+
 PHI_API phi_status phi_agent_rewrite(phi_agent handle, const phi_rewrite *rewrite) {
     phi__agent *agent = phi__agent_find(handle);
     if (handle.rt == NULL || rewrite == NULL) return PHI_BAD_ARG;
@@ -253,6 +255,8 @@ PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent handle, const char *op_i
     if (handle.rt == NULL) return PHI_BAD_ARG;
     return agent != NULL ? phi__deferred_withdraw(agent, op_id) : PHI_STALE;
 }
+
+#endif
 
 /* ---- public: changing it ---- */
 

@@ -182,6 +182,7 @@ PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale *
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
+#ifndef PHI_NO_DEFERRED
 /* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last
    entry. One waits at a time: a newer one takes its place. What became of it is told by
    PHI_EV_REWRITE, in any case that there is memory for; of a duplicate its words say that nothing
@@ -203,6 +204,7 @@ PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena,
    PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
    nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
+#endif
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
    those of the active lane (log/thread.h), its parents' up to the fork too, as they came: what a

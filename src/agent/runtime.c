@@ -128,7 +128,9 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
     phi__forget_word_all(rt);
     phi__feature_init(&rt->features, phi__features_table());
+#ifndef PHI_NO_SUMMARIES
     rt->summarize_fn = phi_summarize;
+#endif
     rt->codecs = phi__codec_rows();
     phi__slots_init(&rt->agents, &rt->memory);
     phi__slots_init(&rt->calls, &rt->memory);

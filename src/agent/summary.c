@@ -10,6 +10,8 @@
 #include "features/deferred_in.h"
 #include "history/compact_in.h"
 
+#ifndef PHI_NO_SUMMARIES
+
 enum {
     PHI__SUMMARY_TOKENS = 2000,
     PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
@@ -528,3 +530,5 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")
                                    : status;
 }
+
+#endif

@@ -4,7 +4,9 @@
    The model is asked by an agent that nobody sees, below the one whose history it is: no event
    tells of it, budgets of that agent and those above pay for it, its abort ends it,
    phi_runtime_close waits for it, and phi_step counts its run while one goes on. What is summed up
-   is sent in chunks, each with the summary so far. */
+   is sent in chunks, each with the summary so far.
+
+   PHI_NO_SUMMARIES leaves it out: phi_compactor_model and phi_summarize are not declared then. */
 #ifndef PHI_AGENT_SUMMARY_H
 #define PHI_AGENT_SUMMARY_H
 
@@ -25,6 +27,7 @@ typedef struct phi_summary_desc {
     uint64_t chunk_tokens;
 } phi_summary_desc;
 
+#ifndef PHI_NO_SUMMARIES
 /* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the
    model, in one message in the place of the last of it; what the plan keeps is kept. phi's own plan
    is made where the model fails, says nothing or too much, where it gains nothing, and where the
@@ -46,6 +49,7 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    sum up in it; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE,
    PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
+#endif
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,17 @@
 #if !defined(PHI_WITH_EXPLAIN) && !defined(PHI_NO_EXPLAIN)
 #define PHI_NO_EXPLAIN 1
 #endif
+#if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
+#define PHI_NO_SUMMARIES 1
+#endif
+#if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
+#define PHI_NO_DEFERRED 1
+#endif
+#endif
+
+/* What a part needs: it is out where that is. */
+#if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
+#define PHI_NO_SUMMARIES 1
 #endif
 
 #endif

@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_DEFERRED
+
 typedef struct phi__deferred {
     phi_arena arena;
     phi_rewrite rewrite;
@@ -230,3 +232,5 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
                                          0, sizeof(phi__deferrals), phi__deferred_at};
     return &feature;
 }
+
+#endif

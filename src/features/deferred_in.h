@@ -5,6 +5,8 @@
 
 #include "loop/feature_in.h"
 
+#ifndef PHI_NO_DEFERRED
+
 PHI__FN const phi__feature *phi__deferred_feature(void);
 
 /* deferred.c: as phi_agent_rewrite. must_gain: PHI_REFUSED, when it is done, where no less would be
@@ -31,4 +33,5 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent);
    waits. */
 PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread);
 
+#endif
 #endif

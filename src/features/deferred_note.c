@@ -11,6 +11,8 @@
 #include "text/json_in.h"
 #include "persist/entry_in.h"
 
+#ifndef PHI_NO_DEFERRED
+
 /* ---- as JSON ---- */
 
 PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
@@ -79,3 +81,5 @@ PHI__FN phi_status phi__deferred_note(phi__agent *agent, const phi_rewrite *rewr
 PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
     return phi__thread_note(agent->thread, PHI_NOTE_DEFERRED, PHI__LIT("null"), NULL);
 }
+
+#endif

@@ -28,6 +28,12 @@
 #define PHI__TABLE_CONTEXT_EDITS(X) X(phi__context_edits_feature)
 #endif
 
+#ifdef PHI_NO_DEFERRED
+#define PHI__TABLE_DEFERRED(X)
+#else
+#define PHI__TABLE_DEFERRED(X) X(phi__deferred_feature)
+#endif
+
 #ifdef PHI_NO_COMPACTION
 #define PHI__TABLE_COMPACTION(X)
 #else
@@ -40,7 +46,7 @@
     PHI__TABLE_CACHING(X) \
     PHI__TABLE_CAPTURE(X) \
     PHI__TABLE_CONTEXT_EDITS(X) \
-    X(phi__deferred_feature) \
+    PHI__TABLE_DEFERRED(X) \
     PHI__TABLE_COMPACTION(X)
 /* clang-format on */
 

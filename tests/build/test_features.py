@@ -225,7 +225,7 @@ class Features(unittest.TestCase):
         self.put("src/features/made_up.c", MADE_UP)
         with open(self.path("src/features/table.c"), encoding="utf-8") as file:
             table = file.read()
-        line = "    X(phi__deferred_feature) \\\n"
+        line = "    PHI__TABLE_DEFERRED(X) \\\n"
         self.assertEqual(table.count(line), 1)
         self.put("src/features/table.c", table.replace(line, line + "    X(phi__made_up_feature) \\\n"))
         self.amalgamate(self.dir)
@@ -243,7 +243,7 @@ class Features(unittest.TestCase):
     def test_without_any_feature_a_conversation_goes_on(self):
         self.amalgamate(ROOT)
         flags = ["-D" + name for name in ("PHI_NO_COMPACTION", "PHI_NO_CAPTURE", "PHI_NO_CACHE_STATS",
-                                          "PHI_NO_ARGUMENT_STREAM", "PHI_NO_CONTEXT_EDITS", "PHI_NO_EXPLAIN")]
+                                          "PHI_NO_ARGUMENT_STREAM", "PHI_NO_CONTEXT_EDITS", "PHI_NO_DEFERRED", "PHI_NO_EXPLAIN")]
         said = self.run_host('printf("%d\\n", (int)phi_compact(agent));' +
                              REFUSED.replace("WANTS", "capture_requests = true"), flags=flags)
         self.assertEqual(said[0], "end 0")
