@@ -69,8 +69,8 @@
             model, a tool or the network is not a return code: it is an event.
    EVENTS   One queue a runtime, in order, each with its agent. A field that a kind does not use is
             zero. What an event points to is owned by the runtime, valid until the first
-            phi_step() after it was popped, or its agent is freed or reset. What was shown of an
-            answer is void when PHI_EV_RETRACT follows: the model is asked again.
+            phi_step() after it was popped, or its agent is freed or reset. The text of an answer is
+            void when PHI_EV_RETRACT follows: the model is called again.
    LICENSE  MIT, at the end of this file. */
 #ifdef PHI_IMPLEMENTATION
 #if defined(__GLIBC__) && !defined(__USE_GNU)
@@ -109,23 +109,22 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xc47fb3a9
+#if PHI__PUB_BASE != 0xba7b2278
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xc47fb3a9
+#define PHI__PUB_BASE 0xba7b2278
 
 /* ---- src/base/profile.h ---- */
 
 /* profile.h - which parts a program leaves out.
 
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
-   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
-   what is left out is not declared, or is refused with PHI_UNSUPPORTED and words that name its
-   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What
-   the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part:
-   PHI_MINIMAL changes
-   nothing about these. */
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
+   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
+   part that is left out is not declared, or is refused with PHI_UNSUPPORTED and a message that
+   names its macro. A new part adds its three lines here; the rest of the source tests PHI_NO_X
+   alone. PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these,
+   are no parts: PHI_MINIMAL changes nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 
@@ -291,8 +290,8 @@ typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_st
 PHI_API const char *phi_status_text(int status);
 
 /* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
-   returns NULL). old_bytes is always what was asked for before. Returned memory is aligned for any
-   type. NULL means no memory, and leaves ptr as it was.
+   returns NULL). old_bytes is always the size of the last request. Returned memory is aligned for
+   any type. NULL means no memory, and leaves ptr as it was.
    Threads: called on the pumping thread only. */
 typedef struct phi_allocator {
     void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
@@ -302,8 +301,8 @@ typedef struct phi_allocator {
 /* The allocator of a desc whose realloc_fn is NULL: the C library's. */
 PHI_API phi_allocator phi_allocator_default(void);
 
-/* A budget: an allocator with a limit and counters. Budgets form a tree: what is taken from one is
-   counted in its parent as well, and either limit refuses. */
+/* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
+   is counted in its parent as well, and either limit refuses. */
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
@@ -320,7 +319,7 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* bytes before it */
-    char message[160];     /* what was found and what was expected; terminated */
+    char message[160];     /* the value found and the values expected; terminated */
 } phi_parse_error;
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
@@ -336,10 +335,10 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b);
 
 /* arena.h - memory that is taken piece by piece and freed whole.
 
-   Blocks are chained and never move, so what was handed out stays where it is until the arena is
-   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB;
-   a request that would fill more than half of such a block gets one of its own, of its exact size.
-   Under AddressSanitizer, what was not handed out is poisoned.
+   Blocks are chained and never move, so memory handed out stays where it is until the arena is
+   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
+   request that would fill more than half of such a block gets a block of its own, of its exact
+   size. Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
 #ifndef PHI_BASE_ARENA_H
 #define PHI_BASE_ARENA_H
@@ -390,11 +389,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x984807f4
+#if PHI__PUB_TEXT != 0x7f83c2de
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x984807f4
+#define PHI__PUB_TEXT 0x7f83c2de
 
 /* ---- src/text/json.h ---- */
 
@@ -436,7 +435,7 @@ typedef enum phi_json_type {
     PHI_JSON_OBJECT
 } phi_json_type;
 
-#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever is asked for */
+#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
 
 /* ---- reading ---- */
 
@@ -448,8 +447,8 @@ typedef enum phi_json_type {
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
-   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); what
-   was taken from the arena until then is freed with it. `text` is borrowed until return. */
+   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL);
+   memory taken from the arena until then is freed with it. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
@@ -460,7 +459,7 @@ typedef struct phi_json_reader {
     const char *text; /* as given */
     char *copy;       /* of it; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end;    /* what is read: the copy, or the text */
+    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
     const char *line_at;            /* where the line begins */
     const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
     char *string, *to;              /* its first byte unescaped, and where that is going on */
@@ -543,8 +542,8 @@ PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 /* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
-/* Puts `value` under `key` (copied into the arena) in place of what was there, or at the end.
-   A value that is NULL is PHI_NO_MEMORY, so that calls nest:
+/* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
+   NULL value is PHI_NO_MEMORY, so that calls nest:
        phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
    A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
    container. Both must live equally long. */
@@ -574,16 +573,16 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 /* A value in a text, not yet read. */
 typedef struct phi_json_found {
     phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string what is between the quotes */
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
 /* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
    item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the text is broken in what was scanned. What is skipped
-   is only checked for brackets and strings that close. */
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
    fits. */
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
@@ -603,9 +602,9 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    (one schema for all items), minItems, maxItems, minLength, maxLength (in characters), minimum,
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
-   description, default, examples, format, ...) are read over. Keywords that would restrict but
-   are not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid.
-   In a check, what is malformed or not understood restricts nothing.
+   description, default, examples, format, ...) are ignored. Keywords that would restrict but are
+   not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
+   malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. */
 #ifndef PHI_TEXT_SCHEMA_H
@@ -639,11 +638,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0xecf0eaad
+#if PHI__PUB_IO != 0x6aac419f
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0xecf0eaad
+#define PHI__PUB_IO 0x6aac419f
 
 /* ---- src/io/transport.h ---- */
 
@@ -709,13 +708,13 @@ typedef struct phi_transport {
 /* Tells a stage. Optional: a transport that never says counts as connected from open on. */
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
 
-/* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
-   16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
+/* The final answer's status and its header lines ("Name: value\r\n" each; copied, bytes beyond 16
+   KiB are dropped). Once, before the first push: else PHI_MISUSE. */
 PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
                                      size_t len);
 
-/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no
-   head was told. */
+/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE:
+   before the head. */
 PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
@@ -730,11 +729,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xb0383e3d
+#if PHI__PUB_MODEL != 0xea59bf7f
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xb0383e3d
+#define PHI__PUB_MODEL 0xea59bf7f
 
 /* ---- src/model/failure.h ---- */
 
@@ -767,7 +766,7 @@ typedef enum phi_failure_kind { PHI_FAILURE_NONE = 0, PHI_FAILURE_LIST(PHI_X) } 
 /* "rate_limited"...; "" for none. Static. */
 PHI_API const char *phi_failure_kind_text(phi_failure_kind kind);
 
-/* Strings belong to whoever handed it out. They hold no secrets that the request carried
+/* Strings belong to the event or answer that has it. They hold no secrets that the request carried
    (docs/errors.md), and no control characters but newline and tab. */
 typedef struct phi_failure {
     phi_failure_kind kind;
@@ -789,9 +788,9 @@ typedef struct phi_failure {
 
 /* message.h - messages, content blocks and usage: data, and its JSON.
 
-   A message here is a view: the structs and every phi_str are owned by whoever handed it out, and
-   who that is and for how long is said there. The JSON is the interchange format of the session
-   files (phi_message_to_json). */
+   A message here is a view: it does not own its structs and strings. The function or event that
+   hands it out says who owns them and how long they are valid. The JSON is the interchange format
+   of the session files (phi_message_to_json). */
 #ifndef PHI_MODEL_MESSAGE_H
 #define PHI_MODEL_MESSAGE_H
 
@@ -851,7 +850,7 @@ typedef enum phi_stop_reason {
 /* The text of the JSON; "" for none. Static. */
 PHI_API const char *phi_stop_reason_text(phi_stop_reason reason);
 
-/* Tokens. input excludes what was read from or written to a cache; reasoning is part of output. */
+/* Tokens. input excludes tokens read from or written to a cache; reasoning is part of output. */
 typedef struct phi_usage {
     uint64_t input, output, reasoning, cache_read, cache_write;
     uint64_t total_tokens; /* input + output + cache_read + cache_write */
@@ -907,9 +906,9 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
    there.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
-/* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
-   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its
-   role, unless it has the role of another message and content.
+/* Reads a message, copying into the arena. A missing or malformed field other than role and content
+   counts as absent; unknown keys are ignored. An object with kind and data is an extension,
+   whatever its role, unless it has the role of another message and content.
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
@@ -921,7 +920,7 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
 
 /* ---- src/model/event.h ---- */
 
-/* event.h - what happened: one flat struct, a field that a kind does not use is zero. */
+/* event.h - events: one flat struct; a field that a kind does not use is zero. */
 #ifndef PHI_MODEL_EVENT_H
 #define PHI_MODEL_EVENT_H
 
@@ -970,7 +969,7 @@ typedef enum phi_event_kind {
     /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
-    PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
+    PHI_EV_INPUT_DROPPED,    /* text: the input that no model will see; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
@@ -986,7 +985,7 @@ typedef enum phi_event_kind {
     PHI_EV_CONTEXT_WARNING,
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
-    /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    /* text: the request that is about to be sent, JSON (phi_agent_desc.capture_requests) */
     PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
@@ -1074,7 +1073,7 @@ typedef struct phi_reverted {
 typedef struct phi_context {
     /* by estimate, with system prompt and tools; the policy's, or the model's window */
     uint64_t tokens, limit;
-    size_t messages, shown; /* of the view; of these, what is sent */
+    size_t messages, shown; /* of the view; how many of them are sent */
     /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
     uint64_t need_from, need_to;
 } phi_context;
@@ -1133,7 +1132,7 @@ typedef struct phi_event {
     phi_status status;   /* ERROR, AGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
+    /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
        phi_abort_run */
     phi_str source;
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
@@ -1158,7 +1157,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind);
 
 /* ---- src/model/model.h ---- */
 
-/* model.h - which model, where, and how it wants to be spoken to: data only. */
+/* model.h - a model: its name, its endpoint, and the quirks of its protocol; data only. */
 #ifndef PHI_MODEL_MODEL_H
 #define PHI_MODEL_MODEL_H
 
@@ -1204,9 +1203,9 @@ typedef struct phi_format {
     phi_format_kind kind;
     const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
     const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
-    /* The schema is adapted so that the provider can promise that the answer fits, where it can:
-       what may be left out is null there (phi_format_check takes it out again). One that cannot be
-       adapted fails the call with words, before it is sent. */
+    /* The schema is adapted so that the provider can enforce it, where it can: an optional property
+       may be null there (phi_format_check removes it). A schema that cannot be adapted fails the
+       model call before it is sent, with a message. */
     bool strict;
 } phi_format;
 
@@ -1217,7 +1216,7 @@ typedef struct phi_format {
 typedef enum phi_cache_mode {
     PHI_CACHE_AUTO = 0, /* all three */
     PHI_CACHE_DISABLED,
-    PHI_CACHE_MANUAL /* those that are set */
+    PHI_CACHE_MANUAL /* the parameters that are set */
 } phi_cache_mode;
 
 typedef struct phi_cache {
@@ -1294,9 +1293,9 @@ typedef struct phi_model {
     size_t header_count;
 } phi_model;
 
-/* Presets: where the provider lives, its quirks, and what is known of the model by its name
-   (whether it can think; limits). All else is default, and any field may be changed afterwards.
-   They borrow their arguments. */
+/* Presets: the provider's URL, its quirks, and the facts that the model's name implies (whether it
+   can think; limits). All else is default, and any field may be changed afterwards. They borrow
+   their arguments. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key);
@@ -1330,9 +1329,9 @@ PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const 
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
 /* by Anthropic's protocol */
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
-/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can
-   think is not known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it
-   was set there) in silence: say in context_window what yours is. */
+/* Servers of your own; base_url NULL: at their usual port on this machine. phi does not know
+   whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than its
+   num_ctx (4,096 unless it was set there): set context_window to yours. */
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
@@ -1394,16 +1393,15 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0x4945252e
+#if PHI__PUB_WIRE != 0xee2f10b0
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0x4945252e
+#define PHI__PUB_WIRE 0xee2f10b0
 
 /* ---- src/wire/overflow.h ---- */
 
-/* overflow.h - whether an answer failed because what was asked is longer than the model's
-   window. */
+/* overflow.h - whether an answer failed because the prompt is longer than the model's window. */
 #ifndef PHI_WIRE_OVERFLOW_H
 #define PHI_WIRE_OVERFLOW_H
 
@@ -1423,8 +1421,8 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 /* ---- src/wire/structured.h ---- */
 
-/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was
-   asked by.
+/* structured.h - the JSON of an answer: takes it out of a message and checks it against the
+   request's schema.
 
    The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that
    a host need not know by which way it came. docs/structured.md tells the ways. */
@@ -1490,7 +1488,7 @@ PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_call_end(phi_answer *answer);
 
-/* Tokens so far, in place of what was said before; total_tokens 0: it is computed. */
+/* Tokens so far, in place of earlier counts; total_tokens 0: it is computed. */
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
 
 /* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With
@@ -1509,15 +1507,15 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_CODECS
-#if PHI__PUB_CODECS != 0x48a2dd2f
+#if PHI__PUB_CODECS != 0xbe109773
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__PUB_CODECS 0x48a2dd2f
+#define PHI__PUB_CODECS 0xbe109773
 
 /* ---- src/codecs/translate.h ---- */
 
-/* translate.h - a history that several models have made, as one of them may be shown it. */
+/* translate.h - makes a history that several models wrote fit for one of them. */
 #ifndef PHI_CODECS_TRANSLATE_H
 #define PHI_CODECS_TRANSLATE_H
 
@@ -1574,25 +1572,25 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0xaf0e1ba3
+#if PHI__PUB_LOG != 0x9422961a
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0xaf0e1ba3
+#define PHI__PUB_LOG 0x9422961a
 
 /* ---- src/log/thread.h ---- */
 
-/* thread.h - the thread: one append-only log of what was said and done, and every view of it.
+/* thread.h - the thread: one append-only log of messages, runs and rewrites, and the views of it.
 
    An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*:
    messages in order, with the *rewrites* that were made to them since (compaction, pruning, a
    replaced history, a revert). A lane may begin as a fork of another at some entry; branches and
-   reruns are lanes, and share what they have in common. Nothing is ever taken out of the log: a
+   reruns are lanes, and share what they have in common. No entry is ever removed from the log: a
    rewrite can be revoked, and the fold has the originals again.
 
-   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a
-   run goes over a thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite
-   puts a rewrite off until the run ends.
+   An agent has a thread (phi_agent_thread), and phi_run runs over a thread that the host owns.
+   During a run the host reads the thread and does not append to it (PHI_BUSY); phi_agent_rewrite
+   defers a rewrite until the run ends.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_THREAD_H
 #define PHI_LOG_THREAD_H
@@ -1634,7 +1632,7 @@ enum {
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
+    /* nothing of the run, and none of its rewrites: the view is as before the run */
     PHI_KEEP_NONE
 } phi_keep;
 
@@ -1655,7 +1653,7 @@ typedef struct phi_span {
     uint64_t from, to;
     const phi_message *messages;
     size_t message_count;
-    bool summary; /* they sum up what was there */
+    bool summary; /* they sum up the messages that they replace */
 } phi_span;
 
 /* The model that wrote a rewrite's messages, and what that took: phi_thread_usage counts it. */
@@ -1672,8 +1670,8 @@ typedef struct phi_rewrite {
     const char *op_id;
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
-    /* what was known when it was made: spans end here at most, and later entries stay untouched
-       (default, where 0 and has_base is false: the last entry) */
+    /* the last entry known when it was made: spans end here at most, and later entries stay
+       untouched (default, where 0 and has_base is false: the last entry) */
     uint64_t base_seq;
     bool has_base;
     const phi_span *spans; /* in order, apart from each other */
@@ -1682,14 +1680,14 @@ typedef struct phi_rewrite {
     /* JSON text for the host, checked; kept, not shown to a model (default: none) */
     const char *meta;
     const phi_written *written; /* (default: no model wrote it) */
-    /* a lane that is the active one from then on; one that is not there begins empty. Alone, or
-       with spans; never with revoke, and what is revoked leaves it as it is (default: none) */
+    /* the lane to activate; a new lane begins empty. Alone, or with spans; never with revoke, and a
+       revocation leaves the active lane as it is (default: none) */
     const char *switch_to;
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is
-   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what
-   the active lane does not show is valid until the next phi_step: it leaves memory
+   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread in a store, entries
+   outside of the active lane's view are valid until the next phi_step, which evicts them
    (persist/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
@@ -1701,7 +1699,7 @@ typedef struct phi_entry {
     uint32_t turn_index;
     const phi_message *message; /* MESSAGE */
     const phi_rewrite *rewrite; /* REWRITE */
-    phi_str parent_lane;        /* LANE: what it is a fork of; empty: it begins empty */
+    phi_str parent_lane;        /* LANE: the lane it forks; empty: it begins empty */
     uint64_t fork_seq;          /* LANE: of the last entry it shares with that */
     phi_trigger trigger;        /* TURN_START */
     phi_status status;          /* LOOP_END */
@@ -1728,10 +1726,10 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
-/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has).
+/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: any number).
    Copied. *seq, where given: of the first. All or none; but calls of a run that died get an error
-   result first, which stays. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG,
-   PHI_NO_MEMORY. */
+   result first, which stays. PHI_STALE: it has another number; PHI_BUSY: a run uses it;
+   PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
@@ -1745,8 +1743,8 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
-/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info
-   what is not in the other entries; each as far as there is one. The last one holds. */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: the facts of
+   phi_thread_info that no other entry has; each where it is set. The last note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
 
 /* ---- what a thread knows of itself ---- */
@@ -1766,8 +1764,8 @@ typedef struct phi_thread_info {
 /* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
    out of one, or is freed or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
-/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins
-   anew (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced,
+/* Copied, and a note of the log (PHI_NOTE_THREAD); allowed during a run. A thread that begins anew
+   (phi_agent_thread) has neither; a thread that forgets entries, or whose messages are replaced,
    keeps both. title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or
    no object; PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
@@ -1791,20 +1789,20 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
    UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not
-   UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing changed. */
+/* Activates a lane; a new lane begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY,
+   PHI_NO_MEMORY, the store's status: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
-/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes
-   over the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, say what is wrong with
-   it: spans out of order or past base_seq, one that cuts a group or a synthetic message, a message
-   without content, an id that is not UTF-8 or of the form that phi makes;
-   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is
-   to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
+/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run uses
+   the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, name the fault: spans out of
+   order or past base_seq, a span that cuts a group or a synthetic message, a message without
+   content, an id that is not UTF-8 or of the form that phi makes;
+   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches the same
+   entries as the one to revoke; PHI_NO_MEMORY; the store's status. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 
@@ -1844,19 +1842,19 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0xdfb95d81
+#if PHI__PUB_HISTORY != 0x0f094413
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0xdfb95d81
+#define PHI__PUB_HISTORY 0x0f094413
 
 /* ---- src/history/compact.h ---- */
 
-/* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
+/* compact.h - plans a compaction: which messages of a view it replaces, and by which summaries.
 
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies.
-   The originals stay in the log. A compaction never makes a view larger: one that would is none.
-   Its own result is left as it is by the next one, until there is more to sum up.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which the caller applies. The
+   originals stay in the log. A compaction never makes a view larger: a plan that would is dropped.
+   The next compaction leaves the result of the last one as it is, until there is more to sum up.
 
    A turn is what stands next to each other with the same loop_id and turn_index; a message without
    a loop_id is one by itself, but for results, which belong to the turn of their call. A run is
@@ -1908,7 +1906,7 @@ PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t cu
    - of the current run, the turns between the first and the recent ones: by one summary. Long
      results of the recent ones: by themselves, cut to their first and last lines;
    - earlier runs in scope: each by a summary of its own; those before them: by nothing;
-   - what is DURABLE stands, behind the summary.
+   - DURABLE entries stay, behind the summary.
    A summary is a user's message of one line for each message of the user or the model, as far as
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller
@@ -1944,14 +1942,14 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 
 /* ---- src/history/policy.h ---- */
 
-/* policy.h - how much of a view a model is sent.
+/* policy.h - chooses how much of a view is sent to the model.
 
    A group is an answer and its results, wherever they stand, or a user's message; it is sent whole
-   or not at all. A turn is a user's message and all up to the next one; what is said while a run
-   goes on belongs to its turn. The newest turn is always sent, its results cut at head and tail
-   where it does not fit. Then, as far as the budget goes: the summaries of what is older, and older
-   groups, the newest first, until one does not fit. What is sent begins with a user's message or a
-   summary. A larger budget never shows less. */
+   or not at all. A turn is a user's message and all up to the next one; a message steered into a
+   run belongs to the turn of that run. The newest turn is always sent, its results cut at head and
+   tail where it does not fit. Then, as far as the budget goes: the summaries of older messages, and
+   older groups, the newest first, until one does not fit. The list begins with a user's message or
+   a summary. A larger budget never sends less. */
 #ifndef PHI_HISTORY_POLICY_H
 #define PHI_HISTORY_POLICY_H
 
@@ -1961,7 +1959,7 @@ extern "C" {
 #endif
 
 typedef enum phi_summaries {
-    PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
+    PHI_SUMMARIES_USE = 0, /* summaries that stand in the view are sent */
     PHI_SUMMARIES_NONE,    /* they are left out */
     /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
        make one, then project again */
@@ -2005,7 +2003,7 @@ PHI_API phi_policy phi_policy_for_model(const phi_model *model);
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
                                       const phi_policy *config);
 
-/* What was left out, and why. */
+/* Which messages were left out, and why. */
 typedef struct phi_projection_meta {
     uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
     uint64_t budget_tokens;    /* what there was for messages */
@@ -2026,10 +2024,10 @@ typedef struct phi_projection_meta {
     uint64_t need_from, need_to;
 } phi_projection_meta;
 
-/* What is sent of a view; pure: its result depends on nothing but its arguments.
-   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL:
-   the estimate, as phi_view_item.tokens has it; else what is looked at is counted.
-   tool_schema_tokens: what the tools cost. policy NULL: the default; meta NULL: not wanted.
+/* The messages to send of a view; pure: the result depends on nothing but the arguments. Messages
+   are those of the view, or copies in the arena; extensions are left out. counter NULL: the
+   estimate, as phi_view_item.tokens has it; else it counts each message looked at.
+   tool_schema_tokens: the tokens of the tools. policy NULL: the default; meta NULL: not wanted.
    PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
@@ -2049,12 +2047,11 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
 
 /* ---- src/history/prune.h ---- */
 
-/* prune.h - taking the oldest of a model's own words out of its view.
+/* prune.h - plans a prune: takes the model's oldest answers out of its view.
 
-   What a user said is never taken, nor what a compaction has left standing, nor durable entries.
-   What is taken goes as a whole: an answer with the results of its calls. It stays in the log.
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it
-   applies. */
+   A prune never takes a user's message, a message that a compaction left standing, nor a durable
+   entry. It takes whole groups: an answer with the results of its calls. They stay in the log.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which the caller applies. */
 #ifndef PHI_HISTORY_PRUNE_H
 #define PHI_HISTORY_PRUNE_H
 
@@ -2066,7 +2063,7 @@ extern "C" {
 /* Zero means default for every field but tokens. */
 typedef struct phi_prune {
     uint64_t tokens;   /* to be taken, at least: the last group may have more */
-    phi_str memo;      /* what is to stand in their place (default: nothing) */
+    phi_str memo;      /* a message in their place (default: none) */
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
     /* entries from this one on stay: those of a turn that goes on (default: none) */
     uint64_t end_seq;
@@ -2092,12 +2089,13 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 
 /* ---- src/history/revert.h ---- */
 
-/* revert.h - going back to an earlier step: what the model did since is taken out of its view.
+/* revert.h - plans a revert to an earlier step: takes everything since then out of the model's
+   view.
 
    A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
    the thread. The loop adds that line, where a tool asks for it (phi_tool.names_steps). The results
-   of one answer are one step: they stay together. What a user said cannot be gone back over.
-   Pure: from a thread to a rewrite, which whoever called it applies. */
+   of one answer are one step: they stay together. A revert never passes over a user's message.
+   Pure: from a thread to a rewrite, which the caller applies. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
 
@@ -2119,7 +2117,7 @@ PHI_API const char *phi_revert_category_text(phi_revert_category category);
 typedef struct phi_revert {
     phi_revert_category category;
     uint64_t step;   /* the entry */
-    phi_str summary; /* what is to be remembered of it (default: nothing) */
+    phi_str summary; /* what the model should remember of it (default: nothing) */
     /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
     uint64_t end_seq;
 } phi_revert;
@@ -2142,8 +2140,9 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 /* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
 
    A provider says with each answer how many tokens it read and wrote; those are exact, and hold the
-   system prompt and the tools, too. Messages behind that answer are estimated. A list that was
-   changed in between (compacted, pruned, replaced) is no longer what was reported: reset it. */
+   system prompt and the tools, too. Messages behind that answer are estimated. After a change of
+   the list (compaction, prune, replaced messages) the report no longer describes it: reset the
+   tracker. */
 #ifndef PHI_HISTORY_TRACKER_H
 #define PHI_HISTORY_TRACKER_H
 
@@ -2181,16 +2180,16 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_HISTORY */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0x3014e5d6
+#if PHI__PUB_PERSIST != 0xc30a22a1
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0x3014e5d6
+#define PHI__PUB_PERSIST 0xc30a22a1
 
 /* ---- src/persist/store.h ---- */
 
-/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in
-   one.
+/* store.h - stores for threads and documents: an interface, and the functions that make a thread
+   durable.
 
    phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
    docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
@@ -2211,10 +2210,9 @@ typedef struct phi_store_item {
 } phi_store_item;
 
 /* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock:
-   "locked"), PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO,
-   PHI_BAD_ARG (an id that is none), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing
-   changed. `words`, where not NULL, get what is to be said about it, cut to words_size and
-   terminated.
+   "locked"), PHI_PARSE (the data is damaged; `words`), PHI_FULL (no space left), PHI_IO,
+   PHI_BAD_ARG (an invalid id), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed.
+   `words`, where not NULL, get a message, cut to words_size and terminated.
    Threads: as its implementation says; phi calls it on the pumping thread.
    Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its
    agent are in use. */
@@ -2236,10 +2234,10 @@ typedef struct phi_store {
        policy says). */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
-    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK,
-       which is then what read says. What is torn at the end of a file is no entry, and is left out,
-       and cut off by the next append; *torn, where given, says how many bytes. PHI_PARSE: what is
-       before the damage was given. A thread without an entry is not found. */
+    /* Calls `each` for the entries from `from` on, in order, until it returns anything but PHI_OK,
+       which read then returns. A torn entry at the end of a file is left out, and the next append
+       cuts it off; *torn, where given, says how many bytes. PHI_PARSE: `each` got the entries
+       before the damage. A thread without an entry is not found. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *words, size_t words_size);
@@ -2255,16 +2253,16 @@ typedef struct phi_store {
 
 /* ---- a thread in a store ---- */
 
-/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the
-   end of each step (of a turn and of a run before that is told). Also while a run goes over it. The
-   store holds a thread of that id already: the thread must be empty, and is filled with it (*torn
-   as in read). It does not: what the thread has is written first. Locks it until phi_thread_detach,
-   or until the thread is freed, which syncs too. `store` is copied, what it points to borrowed
-   until then. append and read are needed; without lock nothing is locked. What is stored and not
-   shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
-   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back
-   from the store, in one call, or says what the store says; then it stays until something goes out
-   of view again.
+/* From now on appended entries go to the store as well: by phi_thread_sync, and by themselves at
+   the end of each step (at the end of a turn and of a run before its event). Allowed during a run.
+   If the store holds a thread of that id already, the thread must be empty, and is filled with it
+   (*torn as in read); if not, the thread's entries are written first. Locks it until
+   phi_thread_detach, or until the thread is freed, which syncs too. `store` is copied, its pointers
+   are borrowed until then. append and read are needed; without lock nothing is locked. Stored
+   entries outside of the active lane's view are evicted from memory at the beginning of a phi_step,
+   when no event of the agent waits (of a thread lent to phi_run: no event at all). A call that
+   needs them recalls the whole log from the store, or returns the store's status; then the log
+   stays until another entry goes out of view.
    PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as
    the store's functions else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
@@ -2272,8 +2270,8 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
 /* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried
    again with the next entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left
-   memory: where that fails it stays attached. */
+/* Syncs and detaches; also when the sync fails, and keeps the id. Before, it recalls evicted
+   entries: where that fails the thread stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
@@ -2295,7 +2293,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
 
 /* ---- src/persist/file_store.h ---- */
 
-/* file_store.h - a phi_store in a directory: a file a document, a file a thread.
+/* file_store.h - a phi_store in a directory: one file for each document and each thread.
 
        {id}.json         a document, as it was given
        {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
@@ -2306,8 +2304,8 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
    first 64 KiB) has a first line more, {"phi_agent_id":"..."}, that load leaves out.
    A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after
    its comma up to the line's end; lines that were appended together say so ("of":[12,14]), and
-   count only when all of them are there. Writers lock, readers do not: a reader beside a writer
-   sees what was there a moment ago. Nothing waits for a lock. Files are made for their owner alone
+   count only when all of them are there. Writers lock, readers do not: a reader beside a writer may
+   see the state of a moment ago. Nothing waits for a lock. Files are made for their owner alone
    (0600); directories as the process's umask says. */
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
@@ -2322,9 +2320,9 @@ typedef struct phi_file_store_desc {
     const char *directory;   /* copied; made by the first write */
     phi_allocator allocator; /* copied (default: the C library's) */
     size_t memory_limit_bytes;
-    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a
-       loss of power. Default: the system writes when it likes (some 30 s), and only a crash of the
-       process is survived. */
+    /* Every append and save waits for the disk (fsync), so that acknowledged data survives a power
+       failure. Default: the system writes when it likes (some 30 s), and the data survives only a
+       crash of the process. */
     bool sync;
 } phi_file_store_desc;
 
@@ -2346,13 +2344,13 @@ PHI_API void phi_file_store_close(phi_store *store);
 
 /* ---- src/persist/introspect.h ---- */
 
-/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the
-   log in words.
+/* introspect.h - facts about a thread: figures of a lane's view, its newest messages, and the log
+   as text.
 
-   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is
-   another matter: phi_explain. Each of these makes a view and costs as much, and says what
-   phi_thread_view says where that fails. Entries are read for phi_thread_describe only, and only
-   those that it writes a line of. All of them look, and change nothing; also while a run goes on.
+   For screens, logs and people who search for a fault. Which messages of a view are sent to a
+   model, and why, phi_explain says. Each of these makes a view, costs as much, and returns
+   phi_thread_view's status where that fails. Only phi_thread_describe reads entries, and only those
+   that it writes a line of. None of them changes anything; all are allowed during a run.
    Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H
@@ -2412,20 +2410,20 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x0f3f8922
+#if PHI__PUB_LOOP != 0x284cb67a
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x0f3f8922
+#define PHI__PUB_LOOP 0x284cb67a
 
 /* ---- src/loop/compactor.h ---- */
 
-/* compactor.h - a host's own way to compact, which may take its time: a summary that a model
-   writes.
+/* compactor.h - a host's own compaction, which may take its time, for example to let a model write
+   a summary.
 
-   The run goes on meanwhile. It looks for the result before each of its requests, and what was said
-   since it was asked for stays as it is. Where it fails, and where there is no room left before it
-   is done, phi's own plan is made. */
+   The run continues meanwhile. It looks for the result before each of its requests; messages added
+   since the compaction began stay as they are. Where the compactor fails, and where the window is
+   full before it is done, phi uses its own plan. */
 #ifndef PHI_LOOP_COMPACTOR_H
 #define PHI_LOOP_COMPACTOR_H
 
@@ -2449,9 +2447,9 @@ typedef struct phi_compactor {
        now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
-       copied before `end` is called. A rewrite that is not valid any more, or gains nothing, counts
-       as a failure: anything else. So does one that leaves the model nothing to see: PHI_EV_WARNING
-       says so. */
+       copied before `end` is called. Any other status is a failure. A stale rewrite, or one that
+       saves nothing, counts as a failure. So does a rewrite that leaves the model nothing to see:
+       PHI_EV_WARNING says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
     /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the
        agent is freed, or its history replaced. It calls nothing of this agent's. */
@@ -2466,8 +2464,8 @@ typedef struct phi_compactor {
 
 /* ---- src/loop/hook.h ---- */
 
-/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what
-   waits.
+/* hook.h - hooks at seventeen points of a run, decisions that may wait, and the list of what a
+   runtime's runs wait for.
 
    One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
    PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook
@@ -2491,7 +2489,7 @@ typedef enum phi_hook_point {
     /* messages: what the model would see; may be replaced. Asked once a turn, and again after a
        compaction */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
-    /* messages, extensions too; those that are left are dropped */
+    /* messages, extensions too; extensions still in the list are dropped */
     PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
     /* compaction. DENY: it is not done; after an overflow the run ends with that error */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
@@ -2528,8 +2526,8 @@ typedef enum phi_verdict {
     PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
 } phi_verdict;
 
-/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the
-   hook returns. */
+/* The arguments of a hook; a field that a point does not use is zero. Everything is borrowed until
+   the hook returns. */
 typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
@@ -2730,15 +2728,15 @@ typedef enum phi_tool_mode {
 
 /* ---- src/loop/input.h ---- */
 
-/* input.h - talking to an agent that is running: steering, follow-ups and injected messages.
+/* input.h - input for a running agent: steering, follow-ups and injected messages.
 
    Steering changes the course: it is looked for before the first turn, between tools (one by one:
    after each; in batches: after each batch; at once: when all have ended) and after each turn.
    Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
-   it is looked for where the run would end. Both queues outlive a run: what is in them is delivered
-   by the next one. What is injected belongs to the run that is going on: it is delivered before the
-   next model call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
-   A run ends by itself only when all three are empty. */
+   it is looked for where the run would end. Both queues outlive a run: the next run delivers their
+   input. An injected message belongs to the current run: it is delivered before the next model
+   call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by
+   itself only when all three are empty. */
 #ifndef PHI_LOOP_INPUT_H
 #define PHI_LOOP_INPUT_H
 
@@ -2767,8 +2765,8 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What is put into a queue, with more to say. Zero means default for every field but queue, and
-   text or content. */
+/* Input for a queue, with all its options. Zero means default for every field but queue, and text
+   or content. */
 typedef struct phi_enqueue_desc {
     phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
     const char *text;           /* copied; this or content */
@@ -2802,11 +2800,11 @@ PHI_API phi_status phi_queue_set_mode(phi_agent agent, phi_input queue, phi_queu
 /* provider.h - models of the host's own: in its process, or behind a protocol that phi does not
    speak.
 
-   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two
-   kinds. In process (open, poll, close): a language model on a thread or a device of the host's, a
-   script, a stand-in for tests. phi_step polls it; it writes what it has by then.
-   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest
-   (connections, deadlines, retries, cancelling) is phi's.
+   A provider is a table of functions under a name; phi_model.protocol selects it by that name. It
+   is one of two kinds. In process (open, poll, close): a language model on a thread or a device of
+   the host's, a script, a stand-in for tests. phi_step polls it; it writes the text that it has by
+   then. Over HTTP (encode, event, end): it makes the request and reads the answer's stream; the
+   rest (connections, deadlines, retries, cancelling) is phi's.
    Either gets messages that were translated for it (phi_translate), unless the agent has a
    translate_fn. */
 #ifndef PHI_LOOP_PROVIDER_H
@@ -2874,7 +2872,7 @@ typedef struct phi_provider {
     phi_status (*encode)(void *user_data, const phi_model_request *request, phi_arena *arena,
                          phi_http_request *out);
     size_t decoder_bytes; /* zeroed for each attempt, as `decoder` */
-    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name).
+    /* A server-sent event, or a line of JSON without `data:` in the stream (then without a name).
        Errors that come with a status of 400 and more are classified by phi. */
     void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
     /* The stream is over. Without phi_answer_stop by now it was cut off, and is tried again. */
@@ -2897,7 +2895,7 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 /* ---- src/loop/tool.h ---- */
 
-/* tool.h - what a model may call: a name, a schema, and functions that may span frames.
+/* tool.h - a tool that a model may call: a name, a schema, and functions that may span frames.
 
    start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
    PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
@@ -2914,24 +2912,24 @@ extern "C" {
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
 
-/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf,
-   whole. Those of a call are told in the order of its text, each once, whatever pieces it comes in.
-   A key that is there twice is told twice; of arguments that are nested more than 64 deep, or a
-   path of more than 1024 bytes, nothing more is told. What counts is what `start` is given: a hook
-   may have changed it. */
+/* A complete leaf value of a call's arguments, while the rest is still being written. The fields of
+   a call are reported in the order of its text, each once, whatever pieces it comes in. A duplicate
+   key is reported twice; after a value nested more than 64 deep, or a path of more than 1024 bytes,
+   no more fields are reported. The arguments that `start` gets are the ones that count: a hook may
+   have changed them. */
 typedef struct phi_field {
     phi_agent agent;
     /* of the call in the answer: which call it is; see phi_call_block_index */
     uint32_t block_index;
-    phi_str tool_call_id; /* empty: not known yet; one that was used before gets another later */
+    phi_str tool_call_id; /* empty: not known yet; an id that was used before is replaced later */
     phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
     phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
-    /* nothing of what was told counts: the answer broke off, with or without another try, or was
-       aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
-       outside or repeated too often, or memory ended. path and value are empty. Told once, and only
-       where a field was told before; else `start` of the call follows. (A provider that ends with
-       other arguments than it streamed: dropped, the fields anew, `start`.) Not told when the agent
-       is freed */
+    /* the fields reported so far are void: the answer broke off, with or without another try, or
+       was aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
+       outside or repeated too often, or memory ended. path and value are empty. Reported once, and
+       only after a field was reported; else `start` of the call follows. (A provider that ends with
+       other arguments than it streamed: dropped, the fields anew, `start`.) Not reported when the
+       agent is freed */
     bool dropped;
 } phi_field;
 
@@ -2946,9 +2944,9 @@ typedef struct phi_tool {
     /* arguments: JSON object, borrowed until the call is finished */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
-       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for
-       one out of a snapshot before the first phi_step has handed it to the tool. */
+    /* The call was cancelled or timed out and its result is settled: release its resources. Not
+       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for a
+       call out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
        the arguments it had, which are checked once more; its phi_call_state is empty. (default: a
@@ -2961,9 +2959,9 @@ typedef struct phi_tool {
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
        refuse it for an agent without that hook. */
     bool needs_approval;
-    /* the model is held to the schema, where the provider can promise that: the schema is adapted
-       (what is optional may be null there, and null is left out again before `start`), and one that
-       cannot be adapted fails the call of the model with words */
+    /* makes the provider enforce the schema, where it can: phi adapts the schema (optional
+       properties may be null there; `start` gets the arguments without nulls). A schema that cannot
+       be adapted fails the model call, with a message */
     bool strict;
     /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
        provisional: the call may still come to nothing. `field` and its strings are valid until it
@@ -3027,9 +3025,9 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
    it, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no
    category; PHI_NO_MEMORY: nothing changed.
 
-   Prune: the model's own words and tool results, the oldest first, whole answers with their
-   results, until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their
-   place. Wishes of one turn are added up. Then PHI_EV_PRUNED, where anything went.
+   Prune: the model's answers and tool results, the oldest first, whole answers with their results,
+   until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their place. The
+   prunes of one turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
 
    Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
    last wish of a turn counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and
@@ -3054,7 +3052,7 @@ PHI_API bool phi_call_pending(phi_call call);        /* any thread */
 
 /* ---- src/loop/agent_desc.h ---- */
 
-/* agent_desc.h - what an agent is made with. */
+/* agent_desc.h - phi_agent_desc: the settings that an agent is made with. */
 #ifndef PHI_LOOP_AGENT_DESC_H
 #define PHI_LOOP_AGENT_DESC_H
 
@@ -3082,15 +3080,15 @@ typedef struct phi_agent_desc {
     double temperature;
     phi_cache cache;   /* prompt cache marks (default: all) */
     phi_format format; /* of the answers (default: text) */
-    /* of what the model sees, before a request is made that nears its window, and after one that
-       the provider finds too long; its text is copied */
+    /* of the view, before a request that nears the model's window, and after one that the provider
+       finds too long; its text is copied */
     phi_compaction_config compaction;
     phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
     phi_retry retry;
-    const struct phi_profile *profile; /* fills what is not set here; copied (default: none) */
+    const struct phi_profile *profile; /* fills unset fields; copied (default: none) */
     /* copied (default: random; config_id: from the model). loop ids are session.config.N */
     const char *agent_id, *session_id, *config_id;
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
@@ -3099,8 +3097,8 @@ typedef struct phi_agent_desc {
     phi_agent parent;
     /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
-    /* what stays in view of a run that fails or is cancelled, not of one that a limit ends
-       (default: what is complete of it); of one that keeps nothing its rewrites go, too */
+    /* which messages stay in view of a run that fails or is cancelled, not of a run that a limit
+       ends (default: its complete groups); PHI_KEEP_NONE undoes the run's rewrites, too */
     phi_keep keep;
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
@@ -3149,15 +3147,15 @@ typedef struct phi_agent_desc {
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
-#if PHI__PUB_FEATURES != 0x634a2348
+#if PHI__PUB_FEATURES != 0x37bb1a69
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__PUB_FEATURES 0x634a2348
+#define PHI__PUB_FEATURES 0x37bb1a69
 
 /* ---- src/features/caching.h ---- */
 
-/* caching.h - how an agent's prompt caching goes. PHI_NO_CACHE_STATS leaves it out: then this
+/* caching.h - statistics of an agent's prompt caching. PHI_NO_CACHE_STATS leaves it out: then this
    function is not declared. */
 #ifndef PHI_FEATURES_CACHING_H
 #define PHI_FEATURES_CACHING_H
@@ -3167,10 +3165,10 @@ typedef struct phi_agent_desc {
 extern "C" {
 #endif
 
-/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does
-   not begin with all messages that were sent then, because of a compaction, a hook, or since
-   messages were replaced (also by the same ones). TOOLS: a name, description or schema, or their
-   order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
+/* How a request differs from the request before, whose answer reported its usage. HISTORY: the
+   request does not begin with all messages of that request, because of a compaction, a hook, or
+   since messages were replaced (also by the same ones). TOOLS: a name, description or schema, or
+   their order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
 enum {
     PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
@@ -3179,13 +3177,12 @@ enum {
     PHI_CACHE_CHANGED_SETTINGS = 1 << 4
 };
 
-/* How prompt caching goes. A request should read from the provider's cache what the answer before
-   it said was read or written there. Reading less than half of that is a miss; reading more, or
-   anything where nothing was expected, is a hit. So nothing is missed before a provider has told of
-   a first read or write: not with prompts that are shorter than what it caches, and not where there
-   is no cache. One that caches by itself and tells only what was read (OpenAI, Gemini and their
-   kind) has no miss until something was read once, nor a second one until something was read
-   again. */
+/* Statistics of prompt caching. A request should read as many tokens from the provider's cache as
+   the previous answer reported read or written. Reading less than half of that is a miss; reading
+   more, or anything where nothing was expected, is a hit. So there is no miss before a provider has
+   reported a first read or write: not with prompts too short to be cached, and not where there is
+   no cache. A provider that caches by itself and reports only tokens read (OpenAI, Gemini and their
+   kind) has no miss before its first read, nor a second miss before the next read. */
 typedef struct phi_cache_stats {
     uint64_t requests; /* answers that told their usage; those of failed attempts, too */
     uint64_t hits;
@@ -3208,11 +3205,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0xb68da786
+#if PHI__PUB_AGENT != 0x0c5b7dc6
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0xb68da786
+#define PHI__PUB_AGENT 0x0c5b7dc6
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3238,7 +3235,7 @@ typedef struct phi_profile {
     double temperature;
     const char *config_id;
     const char *workspace;
-    const char *const *skills; /* names, for whoever loads skills */
+    const char *const *skills; /* names; the host loads the skills */
     size_t skill_count;
 } phi_profile;
 
@@ -3393,11 +3390,11 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
-/* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
-   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below
-   it have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also
-   of the agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point
-   to is gone too. */
+/* Frees an agent and its history, in any state: pending calls are cancelled (their tool's `cancel`
+   is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it have
+   their runs cancelled and belong to its own parent from then on. Pointers out of its popped events
+   are invalid. Safe in callbacks, also of the agent's own tools and hooks. PHI_STALE: it was freed
+   already. */
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
@@ -3411,10 +3408,10 @@ PHI_API bool phi_agent_running(phi_agent agent);
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
-/* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
+/* Starts a run that continues from the history as it is: after an error, a limit, an abort.
    PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while
-   they ran, get an error as their result first. PHI_MISUSE: there are no messages, or the last one
-   that a model would see is the model's own and calls nothing. Else as phi_prompt. */
+   they ran, get an error as their result first. PHI_MISUSE: there are no messages, or the last
+   message in view is an answer without tool calls. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts what the model sees now, however large it is, in a run of its own without a model call:
@@ -3429,11 +3426,11 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
 /* ---- ending one ---- */
 
-/* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of
-   agents below it end too. A later run is not meant. A decision that is read behind an abort has no
-   effect. Any thread. PHI_OK: it is heard, however full the inbox is and without any memory.
-   PHI_STALE. */
+/* Ends the run as soon as the pump sees the request: the text received so far is kept, calls get
+   the result `Cancelled` (unless their own is on its way), and the agent can be prompted again. The
+   runs of agents below it end too. It never ends a later run. A decision that is read behind an
+   abort has no effect. Any thread. PHI_OK: the abort will be seen, however full the inbox is and
+   without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL:
@@ -3446,7 +3443,7 @@ PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const cha
    results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
-/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough.
+/* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
    PHI_MISUSE: there is neither a run nor a budget to raise. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
@@ -3495,13 +3492,13 @@ PHI_API phi_str phi_agent_model_id(phi_agent agent);
 PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
 /* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
-   has no parent. The new log begins with copies of the messages that the active lane shows, durable
-   ones durable still, or, `empty`, with nothing: what a model is sent next is the same. Runs,
-   lanes, rewrites, notes and what is not shown stay behind, and phi_thread_usage begins at nothing;
-   the agent's own usage, its budget and its queues go on.
-   The old log is freed, queued events are purged, responses are stale, and what popped events point
-   to is gone. One that is in a store is saved there and left, whole, under its id; the new one is
-   in the same store under an id that is made (phi_agent_thread_id). PHI_BUSY while running;
+   has no parent. The new log begins with copies of the messages in the active lane's view, durable
+   ones durable still, so that the next request is the same; with `empty` it begins with nothing.
+   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and phi_thread_usage
+   begins at zero; the agent's own usage, its budget and its queues continue.
+   The old log is freed, queued events are purged, responses are stale, and pointers out of popped
+   events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
+   in the same store under an id that phi makes (phi_agent_thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
    are both); what the store says; then nothing changed. */
 PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
@@ -3522,59 +3519,60 @@ PHI_API double phi_agent_run_cost(phi_agent agent);
 
 /* ---- the history ---- */
 
-/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid
-   until it is freed (of a phi_run: the thread that it goes over); NULL for a stale one.
+/* The agent's whole log: to read, to fork, to rewrite while no run is active. Owned by the agent,
+   valid until it is freed (of a phi_run: the thread that it runs over); NULL for a stale agent.
    phi_agent_use_thread and phi_new_session begin another log in it, and so do phi_agent_reset,
-   phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store
-   keeps what it has then, and a fresh lane begins. */
+   phi_replace_messages, phi_clear_messages and phi_restore_messages; but a thread in a store keeps
+   its entries then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
-/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where
-   the store has none of that id, new; NULL: new, its id made. The session is that of the thread's
-   last run, else a new one; what is queued by phi_steer and phi_follow_up stays with the agent;
-   queued events are purged, and what popped ones point to is gone. PHI_BUSY while running, or
-   another has the thread; PHI_MISUSE: no store; what the store says; then nothing changed. */
+/* Of an agent with a store: saves and leaves its thread, and continues with another, loaded or,
+   where the store has none of that id, new; NULL: new, with an id that phi makes. The session is
+   that of the thread's last run, else a new one; input queued by phi_steer and phi_follow_up stays
+   with the agent; queued events are purged, and pointers out of popped events are invalid. PHI_BUSY
+   while running, or another writer has the thread; PHI_MISUSE: no store; or the store's status:
+   then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what
-   it was for the last model call, before the hooks: zero where that had none, or for a stale agent.
-   While a run of phi_ask_with goes on that has a policy of its own, by that one. PHI_STALE,
-   PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* phi_agent_explain: which messages of the view the policy would send now, and why not the rest, as
+   phi_explain, in the arena; during a run of phi_ask_with with a policy of its own, by that policy.
+   phi_agent_projection: the figures of the last model call, before the hooks; zero where that had
+   no policy, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 #ifndef PHI_NO_DEFERRED
-/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last
-   entry. One waits at a time: a newer one takes its place. What became of it is told by
-   PHI_EV_REWRITE, in any case that there is memory for; of a duplicate its words say that nothing
-   was done, and spans of entries that the agent forgot meanwhile are refused. So can lanes be
-   switched while a run goes on (switch_to): events of the run tell of its own lane then,
-   phi_message_at of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on,
-   could never be; PHI_BUSY: the agent is of a phi_run that is over, and another goes over its
-   thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
+/* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its
+   last entry. An agent has at most one deferred rewrite: a newer one replaces it. PHI_EV_REWRITE
+   reports the outcome, unless memory runs out; of a duplicate its text says that nothing was done,
+   and spans of entries that the agent forgot meanwhile are refused. Lanes can be switched during a
+   run in this way (switch_to): events of the run are about its own lane then, phi_message_at about
+   the new one. Copied. PHI_BAD_ARG: the rewrite is not valid, or, during a run, could never be;
+   PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread; PHI_STALE,
+   PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 /* Whether one waits for the end of the run. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
-/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY. The one that waits has an op_id in any case, and a note of the log holds it
-   (PHI_NOTE_DEFERRED). Where the process ends before the run does, the next agent that opens the
-   thread out of its store does it. */
+/* The deferred rewrite, copied into the arena. It always has an op_id, and a note of the log holds
+   it (PHI_NOTE_DEFERRED): where the process ends before the run does, the next agent that opens the
+   thread out of its store applies it. PHI_NOT_FOUND: none is deferred; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
-/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL:
-   whichever it is.
+/* Withdraws the deferred rewrite: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED. op_id
+   NULL: any.
    PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
    nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 #endif
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
-   those of the active lane (log/thread.h), its parents' up to the fork too, as they came: what a
-   rewrite has replaced is among them, what it has made is not. An agent that has forgotten
-   (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset,
-   or its messages or its thread are replaced, or it forgets; of a thread in a store, what is not
-   shown any more until the next phi_step (persist/store.h), and NULL where it cannot be read back:
-   phi_last_error. */
+   the messages of the active lane (log/thread.h), its parents' up to the fork too, as they came,
+   including those that a rewrite replaced, without those that it made. An agent that has forgotten
+   (at_memory_limit) counts from the first message it kept. Owned by the agent, valid until it is
+   freed, reset, or its messages or its thread are replaced, or it forgets; of a thread in a store,
+   messages outside of the view until the next phi_step (persist/store.h), and NULL where the store
+   cannot be read: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
@@ -3632,9 +3630,9 @@ extern "C" {
 #endif
 
 /* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
-   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and what is wrong:
-   "messages[3]: tool call \"x\" has no result". What phi repairs by itself when it sends, a lost
-   result for instance, is named all the same: this is for whoever makes transcripts.
+   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
+   tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
+   instance, is named all the same: this is for programs that make transcripts.
    PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
    Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
    square of the tool calls. */
@@ -3649,10 +3647,10 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 
 /* ---- src/agent/one_shot_run.h ---- */
 
-/* one_shot_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
+/* one_shot_run.h - one-shot runs: the loop over a thread of the caller's, without an agent to keep.
 
-   For hosts that keep their histories themselves. What an agent is to be is said anew for each run;
-   what was said and done stays in the thread. */
+   For hosts that keep their histories themselves. Each run brings its own agent desc; the messages
+   and results stay in the thread. */
 #ifndef PHI_AGENT_ONE_SHOT_RUN_H
 #define PHI_AGENT_ONE_SHOT_RUN_H
 
@@ -3665,16 +3663,15 @@ extern "C" {
    Caller frees with phi_thread_free. Pumping thread. */
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 
-/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are
-   purged, and what popped ones point to is gone. Free it before its runtime, which frees what is
-   left. */
+/* PHI_BUSY: a run uses it. NULL is harmless. Queued events of its runs are purged, and pointers out
+   of popped ones are invalid. Free it before its runtime, which frees the threads that are left. */
 PHI_API phi_status phi_thread_free(phi_thread *thread);
 
 /* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
 
-/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until
-   the next phi_step, and NULL where it cannot be read back: phi_last_error. */
+/* Owned by the thread, valid until it is freed; of a thread in a store, messages outside of the
+   view until the next phi_step, and NULL where the store cannot be read: phi_last_error. */
 PHI_API size_t phi_thread_message_count(const phi_thread *thread);
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
 
@@ -3682,7 +3679,7 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */
     phi_thread *thread;          /* borrowed until the run has ended */
-    /* user messages; copied; none: the run goes on from what is there */
+    /* user messages; copied; none: the run continues the thread as it is */
     const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
@@ -3706,7 +3703,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 
 /* ---- src/agent/response.h ---- */
 
-/* response.h - asking an agent and holding on to the answer: a handle per request.
+/* response.h - a prompt as a request: phi_ask returns a handle to the run and its answer.
 
    For hosts that have many requests under way and do not want to follow events. Events come all the
    same. */
@@ -3718,10 +3715,10 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 extern "C" {
 #endif
 
-/* A request and what became of it. Lives until phi_response_free, until its agent is freed or
-   reset, its messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer
-   ones, or until a newer run forgets what is older (phi_agent_desc.at_memory_limit); then it is
-   stale. */
+/* A request and its outcome. It is valid until phi_response_free, until its agent is freed or
+   reset, its messages are replaced or it begins a session, until the agent has PHI_RESPONSES_KEPT
+   newer ones, or until a newer run forgets older entries (phi_agent_desc.at_memory_limit); then it
+   is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -3737,15 +3734,15 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a
-   store, message, text and loop_id until the next phi_step: ask again. */
+/* Owned by the agent, valid as long as the response; while the run of a thread in a store is
+   active, message, text and loop_id only until the next phi_step: call again. */
 typedef struct phi_response_info {
     phi_response_state state;
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
     phi_agent agent;
     phi_str loop_id;
     phi_str id;                 /* of the request */
-    phi_str query;              /* what was asked: the first text block */
+    phi_str query;              /* the prompt: its first text block */
     const phi_message *message; /* the last answer of the run; NULL: none yet */
     phi_str text;               /* of its last text block; empty: none */
     const phi_failure *failure; /* NULL: none */
@@ -3759,8 +3756,8 @@ typedef struct phi_response_info {
    one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
-/* What is asked, and how this once. Zero means default for every field but text or content: one of
-   the two is given, and not out of a thread that is left. */
+/* A prompt, and settings for this request only. Zero means default for every field but text or
+   content: give one of the two, and not out of a thread that this request leaves. */
 typedef struct phi_ask_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
@@ -3768,7 +3765,7 @@ typedef struct phi_ask_desc {
     /* what of the history all model calls of this run are sent, and what its warnings go by; copied
        (default: the agent's, which is not changed) */
     const phi_policy *policy;
-    /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    /* of the agent's store: phi_agent_use_thread first (default: its current thread) */
     const char *thread_id;
     bool new_thread; /* phi_agent_use_thread with NULL first */
     /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
@@ -3798,16 +3795,16 @@ typedef struct phi_ask_desc {
    leaves the agent with the other one; else nothing changed. */
 PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
 
-/* phi_ask_with a thread_id; NULL: a new thread. What has happened is saved when the run is over
+/* phi_ask_with a thread_id; NULL: a new thread. The thread is saved when the run is over
    (PHI_EV_THREAD_UPDATED). */
 PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
                               phi_response *out);
 
-/* What is known by now. PHI_STALE. Pumping thread. */
+/* The state of the request now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
 PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
 
-/* Lets go of it; the run, if it goes on, is not touched. PHI_STALE. */
+/* Frees the handle; a run that is active continues. PHI_STALE. */
 PHI_API phi_status phi_response_free(phi_response response);
 
 #ifdef __cplusplus
@@ -3820,12 +3817,12 @@ inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_re
 
 /* ---- src/agent/snapshot.h ---- */
 
-/* snapshot.h - an agent as one text, in the midst of whatever it does, and back: save games.
+/* snapshot.h - save games: an agent as one text, also in the midst of a run, and back.
 
    A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has
-   spent, and the run that is going on: its turn, the tool calls that wait by name and id, a policy
-   of its own, and what it still has to be told by hooks. It holds no model, no key, no tool and no
-   function: those are the program's, and given again when it is loaded.
+   spent, and the active run: its turn, the pending tool calls by name and id, a policy of its own,
+   and the hooks that are still to be called. It holds no model, no key, no tool and no function:
+   the program gives them again when it loads the snapshot.
 
    A model call that streams is asked again after loading; a partial answer is not kept. A decision
    that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
@@ -3845,8 +3842,8 @@ enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing
    had been.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from
-   which it reads what has left memory; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
+   that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -3858,11 +3855,11 @@ typedef enum phi_restore_run {
 /* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot, which is copied.
    agent_id, session_id and config_id of the desc count only where the snapshot has none, its budget
    never; limits that phi_budget_raise had added are kept. Where the desc has a store, thread_id
-   must be one that the store has not.
+   must be new to the store.
 
-   The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest
-   follow. A handle whose rt is NULL: phi_last_error says why: PHI_PARSE (what it is not),
-   PHI_UNSUPPORTED (of a later version, or built with PHI_NO_SNAPSHOT), PHI_MISUSE
+   The saved run continues: the events of its beginning are not emitted again, TOOL_END and the rest
+   follow. On failure the handle's rt is NULL, and phi_last_error says why: PHI_PARSE (not a
+   snapshot), PHI_UNSUPPORTED (of a later version, or built with PHI_NO_SNAPSHOT), PHI_MISUSE
    (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called,
    and the store has nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,
@@ -3879,13 +3876,13 @@ inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, 
 
 /* ---- src/agent/summary.h ---- */
 
-/* summary.h - summaries that a model writes: near the window, in the place of phi's own lines, and
-   on request.
+/* summary.h - summaries that a model writes, near the window instead of phi's own lines, and on
+   request.
 
-   The model is asked by an agent that nobody sees, below the one whose history it is: no event
-   tells of it, budgets of that agent and those above pay for it, its abort ends it,
-   phi_runtime_close waits for it, and phi_step counts its run while one goes on. What is summed up
-   is sent in chunks, each with the summary so far.
+   A hidden agent below the agent whose history it is makes the model calls. It emits no events,
+   budgets of that agent and of those above pay for it, an abort of that agent ends it,
+   phi_runtime_close waits for it, and phi_step counts its run. The messages are sent in chunks,
+   each with the summary so far.
 
    PHI_NO_SUMMARIES leaves it out: phi_compactor_model and phi_summarize are not declared then. */
 #ifndef PHI_AGENT_SUMMARY_H
@@ -3916,13 +3913,12 @@ typedef struct phi_summary_desc {
    NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
-/* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message
-   in its place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a
-   run goes on, when that has ended. What is DURABLE stands. The desc is that of the agent's
-   phi_compactor_model, or the defaults.
-   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words
-   (PHI_REFUSED: also where it is no shorter than what is in view of the range by then); by none
-   where the
+/* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
+   message in their place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
+   written, or, during a run, when that has ended. DURABLE entries stay. The desc is that of the
+   agent's phi_compactor_model, or the defaults.
+   PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also
+   where the summary is no shorter than the range's messages in view by then); none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
    Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG:
    a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: there is nothing to
@@ -3939,15 +3935,16 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x19c1b37a
+#if PHI__PUB_RECORD != 0x4d625692
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x19c1b37a
+#define PHI__PUB_RECORD 0x4d625692
 
 /* ---- src/record/session.h ---- */
 
-/* session.h - the record of what agents did: Session > LoopRecord > Turn > events, and its JSON.
+/* session.h - sessions: a record of agents' runs (Session > LoopRecord > Turn > events), and its
+   JSON.
 
    A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records
    are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
@@ -4002,7 +3999,7 @@ typedef struct phi_turn {
     const phi_message *results;
     size_t result_count;
     int64_t started_ms, ended_ms;
-    phi_str request; /* what was sent, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
+    phi_str request; /* the request, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
 } phi_turn;
 
 /* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each
@@ -4057,7 +4054,7 @@ typedef struct phi_loop_record {
     const phi_loop_config *config; /* NULL: nothing is known of it */
     const phi_message *messages;   /* all that it added */
     size_t message_count;
-    phi_turn *turns; /* those that ended */
+    phi_turn *turns; /* finished turns */
     size_t turn_count;
     phi_usage usage;
     phi_str metadata; /* JSON text */
@@ -4131,10 +4128,10 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all
 /* The interchange format, indented by two; in the arena. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What
-   is missing or of a wrong type counts as absent, but for session_id, the loops' ids and messages;
-   keys that are not known are ignored. Caller frees *out with phi_session_free. PHI_PARSE, and
-   *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
+/* Reads a session. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0:
+   none). A field that is missing or of a wrong type counts as absent, but for session_id, the
+   loops' ids and messages; unknown keys are ignored. Caller frees *out with phi_session_free.
+   PHI_PARSE, and *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
@@ -4156,9 +4153,9 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has
    the id of the first run; each loop has its own session's. Messages that belong to no run, such as
-   those that the host appended, are in none. A run that goes on is RUNNING, one that was never
-   ended is too. What compactions have made of runs stands in blocks (phi_session_add_blocks).
-   Caller frees with phi_session_free.
+   those that the host appended, are in none. A run that is active, or never ended, is RUNNING.
+   Blocks describe what compactions did to runs (phi_session_add_blocks). Caller frees with
+   phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
@@ -4171,7 +4168,7 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
 /* ---- src/record/recorder.h ---- */
 
-/* recorder.h - sessions out of events.
+/* recorder.h - makes sessions out of events.
 
        phi_recorder *recorder = phi_recorder_new(NULL);
        while (phi_next_event(rt, &event)) phi_recorder_add(recorder, &event);
@@ -4205,7 +4202,7 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
+    /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session
        must have been changed: phi_check_and_rotate); else a session begins by its first loop. */
@@ -4259,8 +4256,8 @@ PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_s
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
-/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand
-   and wait for their first; returns how many. */
+/* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
+   wait for their first loop; returns how many. */
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
 /* Completes all: loops that run or are pending become ABORTED. */
 PHI_API void phi_recorder_flush(phi_recorder *recorder);
@@ -4276,8 +4273,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 
 /* ---- src/record/replay.h ---- */
 
-/* replay.h - a run is recorded to a tape, and played again without a network: the same log, byte
-   for byte.
+/* replay.h - records a run to a tape, and plays it again without a network: the same log, byte for
+   byte.
 
        FILE *file = fopen("run.tape", "wb");
        phi_tape_desc desc = PHI_ZERO;
@@ -4317,11 +4314,11 @@ typedef struct phi_tape_desc {
        PHI_OK: the recording ends there, with this status; the run goes on. */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Playing: whether the tool is run again, and its result compared with the recorded one; else
-       it is not called, and what is recorded counts (default: no tool is run). */
+       it is not called, and the recorded result counts (default: no tool is run). */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* of both */
-    /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What
-       is sent in headers and URLs as a key or a token is found without (default: none) */
+    /* Recording: texts of at least 8 bytes that must not appear on the tape; NULL-ended. Keys and
+       tokens in headers and URLs are found by themselves (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;
@@ -4335,9 +4332,9 @@ typedef struct phi_tape_divergence {
     phi_str recorded, actual;
 } phi_tape_divergence;
 
-/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; one
-   that was cut off in its last line is played up to there. NULL: no memory, write_fn is missing, or
-   the text is no tape: `error`, where given, says what is wrong in which line.
+/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; a
+   tape cut off in its last line is played up to there. NULL: no memory, write_fn is missing, or the
+   text is no tape: `error`, where given, names the line and the fault.
    It goes into phi_runtime_desc.tape, of one runtime in its life. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
@@ -4372,8 +4369,7 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 
 /* ---- src/record/session_context.h ---- */
 
-/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of
-   blocks.
+/* session_context.h - compaction blocks: applies them to load a session's messages, and makes them.
 
        phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
        phi_agent_thread(agent), NULL, 0);
@@ -4394,13 +4390,13 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
 extern "C" {
 #endif
 
-/* A loop whose parent is not in the session goes on from the one that stands before it, as the
-   prompts of one agent do (of a group: the selected one). Without it such a loop begins anew, as in
-   the original. */
+/* A loop whose parent is not in the session continues the loop before it, as the prompts of one
+   agent do (of a group: the selected one). Without it such a loop begins anew, as in the
+   original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on
-   from, oldest first, with their blocks applied:
+/* The messages of a loop (loop_id empty: of the last loop that has any) and of its ancestors,
+   oldest first, with their blocks applied:
    - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
@@ -4418,16 +4414,16 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
                                        const phi_token_counter *counter, phi_arena *arena,
                                        const phi_message **out, size_t *count);
 
-/* The same in a thread: all messages of the way are appended, those that are not loaded too, and
-   blocks and scope are one rewrite behind them, a compaction, so that the thread shows what
-   phi_session_context loads; revoked, it shows everything. The thread may hold something before. A
-   summary is one: a later compaction takes over its lines. A block that a rewrite cannot follow,
-   since it parts a call from its result, replaces all messages at once. Runs over the thread that
-   have the session's id get loop ids that no loop of the session has. For that, loops that no
-   appended message names come first, as a LOOP_START and a LOOP_END each.
-   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
-   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was
-   appended by then stays, such loops first, then the messages; the rewrite is not there. */
+/* The same in a thread: all messages of these loops are appended, also those that are not loaded.
+   Blocks and scope are one rewrite behind them, a compaction, so that the thread's view is the list
+   that phi_session_context loads; revoked, the view has everything. The thread need not be empty. A
+   summary stays a summary: a later compaction takes over its lines. A block that a rewrite cannot
+   follow, since it parts a call from its result, replaces all messages at once. Runs over the
+   thread that have the session's id get loop ids that no loop of the session has. For that, loops
+   that no appended message names come first, as a LOOP_START and a LOOP_END each.
+   PHI_BUSY: a run uses the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
+   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries appended
+   by then stay, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -4437,11 +4433,10 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
    of one it has; earlier ones a keep_compacted of all their turns, where they have none. Messages
    stay as they are.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
-   among them, with long results cut. keep_compacted: what is between, as one summary
-   (history/compact.h) behind the focus message, or as it is where that would not be smaller; where
-   nothing is between, it is not there. No section parts a call from its result. at_ms: when. *made,
-   where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
-   changed. */
+   among them, with long results cut. keep_compacted: the turns between, as one summary
+   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
+   absent where there are none. No section parts a call from its result. at_ms: when. *made, where
+   given: how many loops got a block. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, int64_t at_ms,
@@ -4481,12 +4476,12 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size);
 
-/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active
-   lane shows of them now, where compactions have changed it (phi_session_of_thread has them
-   already). The last loop that has messages gets up to three sections; an earlier one
-   keep_compacted, which holds all that is shown of it; and so do those before one that has a block,
-   since the original expects that. What no compaction touched has none. Loops of other lanes, and
-   those whose messages are not as many as the log has of them, are left as they are. PHI_NO_MEMORY,
+/* Gives the loops of a session, recorded from events, blocks that describe their part of the active
+   lane's view, where compactions have changed it (phi_session_of_thread has them already). The last
+   loop that has messages gets up to three sections. An earlier loop gets keep_compacted with all of
+   its messages in view; so do the loops before a loop that has a block, since the original expects
+   that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
+   another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
    PHI_BAD_ARG, what the store says: nothing changed. */
 PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
 

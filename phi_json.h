@@ -58,23 +58,22 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xc47fb3a9
+#if PHI__PUB_BASE != 0xba7b2278
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xc47fb3a9
+#define PHI__PUB_BASE 0xba7b2278
 
 /* ---- src/base/profile.h ---- */
 
 /* profile.h - which parts a program leaves out.
 
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
-   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
-   what is left out is not declared, or is refused with PHI_UNSUPPORTED and words that name its
-   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What
-   the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part:
-   PHI_MINIMAL changes
-   nothing about these. */
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
+   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
+   part that is left out is not declared, or is refused with PHI_UNSUPPORTED and a message that
+   names its macro. A new part adds its three lines here; the rest of the source tests PHI_NO_X
+   alone. PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these,
+   are no parts: PHI_MINIMAL changes nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 
@@ -240,8 +239,8 @@ typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_st
 PHI_API const char *phi_status_text(int status);
 
 /* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
-   returns NULL). old_bytes is always what was asked for before. Returned memory is aligned for any
-   type. NULL means no memory, and leaves ptr as it was.
+   returns NULL). old_bytes is always the size of the last request. Returned memory is aligned for
+   any type. NULL means no memory, and leaves ptr as it was.
    Threads: called on the pumping thread only. */
 typedef struct phi_allocator {
     void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
@@ -251,8 +250,8 @@ typedef struct phi_allocator {
 /* The allocator of a desc whose realloc_fn is NULL: the C library's. */
 PHI_API phi_allocator phi_allocator_default(void);
 
-/* A budget: an allocator with a limit and counters. Budgets form a tree: what is taken from one is
-   counted in its parent as well, and either limit refuses. */
+/* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
+   is counted in its parent as well, and either limit refuses. */
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
@@ -269,7 +268,7 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* bytes before it */
-    char message[160];     /* what was found and what was expected; terminated */
+    char message[160];     /* the value found and the values expected; terminated */
 } phi_parse_error;
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */
@@ -285,10 +284,10 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b);
 
 /* arena.h - memory that is taken piece by piece and freed whole.
 
-   Blocks are chained and never move, so what was handed out stays where it is until the arena is
-   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB;
-   a request that would fill more than half of such a block gets one of its own, of its exact size.
-   Under AddressSanitizer, what was not handed out is poisoned.
+   Blocks are chained and never move, so memory handed out stays where it is until the arena is
+   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
+   request that would fill more than half of such a block gets a block of its own, of its exact
+   size. Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
 #ifndef PHI_BASE_ARENA_H
 #define PHI_BASE_ARENA_H
@@ -339,11 +338,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x984807f4
+#if PHI__PUB_TEXT != 0x7f83c2de
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x984807f4
+#define PHI__PUB_TEXT 0x7f83c2de
 
 /* ---- src/text/json.h ---- */
 
@@ -385,7 +384,7 @@ typedef enum phi_json_type {
     PHI_JSON_OBJECT
 } phi_json_type;
 
-#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever is asked for */
+#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
 
 /* ---- reading ---- */
 
@@ -397,8 +396,8 @@ typedef enum phi_json_type {
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
-   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); what
-   was taken from the arena until then is freed with it. `text` is borrowed until return. */
+   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL);
+   memory taken from the arena until then is freed with it. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
@@ -409,7 +408,7 @@ typedef struct phi_json_reader {
     const char *text; /* as given */
     char *copy;       /* of it; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end;    /* what is read: the copy, or the text */
+    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
     const char *line_at;            /* where the line begins */
     const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
     char *string, *to;              /* its first byte unescaped, and where that is going on */
@@ -492,8 +491,8 @@ PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 /* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
-/* Puts `value` under `key` (copied into the arena) in place of what was there, or at the end.
-   A value that is NULL is PHI_NO_MEMORY, so that calls nest:
+/* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
+   NULL value is PHI_NO_MEMORY, so that calls nest:
        phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
    A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
    container. Both must live equally long. */
@@ -523,16 +522,16 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 /* A value in a text, not yet read. */
 typedef struct phi_json_found {
     phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string what is between the quotes */
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
 /* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
    item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the text is broken in what was scanned. What is skipped
-   is only checked for brackets and strings that close. */
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
    fits. */
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);
@@ -552,9 +551,9 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    (one schema for all items), minItems, maxItems, minLength, maxLength (in characters), minimum,
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
-   description, default, examples, format, ...) are read over. Keywords that would restrict but
-   are not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid.
-   In a check, what is malformed or not understood restricts nothing.
+   description, default, examples, format, ...) are ignored. Keywords that would restrict but are
+   not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
+   malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. */
 #ifndef PHI_TEXT_SCHEMA_H

@@ -10,7 +10,7 @@
    those you want to phi_agent_desc, beside your own.
 
    OPTIONS, MEMORY, THREADS, ERRORS  As in phi.h. PHI_NO_PROCESS leaves out the tools that run
-            commands, PHI_NO_FILES those that touch files.
+            commands, PHI_NO_FILES the tools that touch files.
    SAFETY   A tool does what a model asks for. Files are confined to the workspace and its allowed
             paths, through symbolic links too; commands are not confined: decide in a hook, or do
             not give the agent that tool.
@@ -39,43 +39,43 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xc47fb3a9
+#if PHI__PUB_BASE != 0xba7b2278
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x984807f4
+#if PHI__PUB_TEXT != 0x7f83c2de
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0xecf0eaad
+#if PHI__PUB_IO != 0x6aac419f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xb0383e3d
+#if PHI__PUB_MODEL != 0xea59bf7f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0x4945252e
+#if PHI__PUB_WIRE != 0xee2f10b0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CODECS != 0x48a2dd2f
+#if PHI__PUB_CODECS != 0xbe109773
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0xaf0e1ba3
+#if PHI__PUB_LOG != 0x9422961a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0xdfb95d81
+#if PHI__PUB_HISTORY != 0x0f094413
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x3014e5d6
+#if PHI__PUB_PERSIST != 0xc30a22a1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x0f3f8922
+#if PHI__PUB_LOOP != 0x284cb67a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x634a2348
+#if PHI__PUB_FEATURES != 0x37bb1a69
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0xb68da786
+#if PHI__PUB_AGENT != 0x0c5b7dc6
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x19c1b37a
+#if PHI__PUB_RECORD != 0x4d625692
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -93,15 +93,15 @@
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x95b49ba8
+#if PHI__PUB_TOOLS != 0x68544478
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x95b49ba8
+#define PHI__PUB_TOOLS 0x68544478
 
 /* ---- src/tools/context_tools.h ---- */
 
-/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo,
+/* context_tools.h - tools by which a model edits its own view: prun, prun_with_memo,
    revert_to_state.
 
        phi_tool tools[2];
@@ -124,8 +124,8 @@ extern "C" {
    NULL. */
 PHI_API phi_status phi_tools_prun(phi_tool *out);
 
-/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each
-   tool result.
+/* revert_to_state {category, step, summary}. With it, each tool result ends with a line "[step
+   n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
 
@@ -152,7 +152,7 @@ PHI_API phi_status phi_tools_revert(phi_tool *out);
    may wait for a person), or run the host in a container. deny_patterns are no boundary: they stop
    mistakes, not intent, for a shell can say a thing in endless ways.
 
-   All texts that a model sees are UTF-8; what is not, becomes U+FFFD. Nothing waits: commands run
+   All texts that a model sees are UTF-8; other bytes become U+FFFD. Nothing waits: commands run
    beside the pump, files are read and written in slices. write_file and edit_file run alone, so
    that two edits of a turn cannot lose each other; a file is replaced whole, never left half
    written.
@@ -216,7 +216,7 @@ PHI_API const char *const *phi_tools_deny_patterns(void);
 
 /* ---- src/tools/registry.h ---- */
 
-/* registry.h - tools by name, for whoever puts agents together from lists of names. */
+/* registry.h - tools by name, for hosts that put agents together from lists of names. */
 #ifndef PHI_TOOLS_REGISTRY_H
 #define PHI_TOOLS_REGISTRY_H
 

@@ -31,11 +31,11 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
-/* Frees it with its history, in whatever it is doing: pending calls are cancelled (their tool's
-   `cancel` is called), decisions die, queued events are purged, no AGENT_END follows. Agents below
-   it have their runs cancelled and belong to its own parent from then on. Safe in callbacks, also
-   of the agent's own tools and hooks. PHI_STALE: it is gone already. What popped events of it point
-   to is gone too. */
+/* Frees an agent and its history, in any state: pending calls are cancelled (their tool's `cancel`
+   is called), decisions die, queued events are purged, no AGENT_END follows. Agents below it have
+   their runs cancelled and belong to its own parent from then on. Pointers out of its popped events
+   are invalid. Safe in callbacks, also of the agent's own tools and hooks. PHI_STALE: it was freed
+   already. */
 PHI_API phi_status phi_agent_free(phi_agent agent);
 
 PHI_API bool phi_agent_alive(phi_agent agent); /* any thread */
@@ -49,10 +49,10 @@ PHI_API bool phi_agent_running(phi_agent agent);
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
 
-/* Starts a run that goes on from the history as it is: after an error, a limit, an abort.
+/* Starts a run that continues from the history as it is: after an error, a limit, an abort.
    PHI_CONTINUATION_INITIAL counts as DEFAULT. Calls without a result, of a process that ended while
-   they ran, get an error as their result first. PHI_MISUSE: there are no messages, or the last one
-   that a model would see is the model's own and calls nothing. Else as phi_prompt. */
+   they ran, get an error as their result first. PHI_MISUSE: there are no messages, or the last
+   message in view is an answer without tool calls. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
 /* Compacts what the model sees now, however large it is, in a run of its own without a model call:
@@ -67,11 +67,11 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
 /* ---- ending one ---- */
 
-/* Ends the run as soon as the pump sees it: what has arrived is kept, calls get the result
-   `Cancelled` (unless their own is on its way), and the agent can be prompted again. The runs of
-   agents below it end too. A later run is not meant. A decision that is read behind an abort has no
-   effect. Any thread. PHI_OK: it is heard, however full the inbox is and without any memory.
-   PHI_STALE. */
+/* Ends the run as soon as the pump sees the request: the text received so far is kept, calls get
+   the result `Cancelled` (unless their own is on its way), and the agent can be prompted again. The
+   runs of agents below it end too. It never ends a later run. A decision that is read behind an
+   abort has no effect. Any thread. PHI_OK: the abort will be seen, however full the inbox is and
+   without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL:
@@ -84,7 +84,7 @@ PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const cha
    results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
-/* Gives a run more, and the agent's budget: one that is paused goes on, if that is enough.
+/* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
    PHI_MISUSE: there is neither a run nor a budget to raise. Pumping thread. */
 PHI_API phi_status phi_budget_raise(phi_agent agent, const phi_raise *by);
 PHI_API phi_spending phi_agent_spending(phi_agent agent); /* its own and of the agents below it */
@@ -133,13 +133,13 @@ PHI_API phi_str phi_agent_model_id(phi_agent agent);
 PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that began last */
 
 /* Begins a session, in a log of its own: a new session id, loop ids count from 1, and the next run
-   has no parent. The new log begins with copies of the messages that the active lane shows, durable
-   ones durable still, or, `empty`, with nothing: what a model is sent next is the same. Runs,
-   lanes, rewrites, notes and what is not shown stay behind, and phi_thread_usage begins at nothing;
-   the agent's own usage, its budget and its queues go on.
-   The old log is freed, queued events are purged, responses are stale, and what popped events point
-   to is gone. One that is in a store is saved there and left, whole, under its id; the new one is
-   in the same store under an id that is made (phi_agent_thread_id). PHI_BUSY while running;
+   has no parent. The new log begins with copies of the messages in the active lane's view, durable
+   ones durable still, so that the next request is the same; with `empty` it begins with nothing.
+   Runs, lanes, rewrites, notes and entries outside of the view stay behind, and phi_thread_usage
+   begins at zero; the agent's own usage, its budget and its queues continue.
+   The old log is freed, queued events are purged, responses are stale, and pointers out of popped
+   events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
+   in the same store under an id that phi makes (phi_agent_thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
    are both); what the store says; then nothing changed. */
 PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
@@ -160,59 +160,60 @@ PHI_API double phi_agent_run_cost(phi_agent agent);
 
 /* ---- the history ---- */
 
-/* All of it, as a log: to read, to fork, to rewrite while no run goes on. Owned by the agent, valid
-   until it is freed (of a phi_run: the thread that it goes over); NULL for a stale one.
+/* The agent's whole log: to read, to fork, to rewrite while no run is active. Owned by the agent,
+   valid until it is freed (of a phi_run: the thread that it runs over); NULL for a stale agent.
    phi_agent_use_thread and phi_new_session begin another log in it, and so do phi_agent_reset,
-   phi_replace_messages, phi_clear_messages and phi_restore_messages; but one that is in a store
-   keeps what it has then, and a fresh lane begins. */
+   phi_replace_messages, phi_clear_messages and phi_restore_messages; but a thread in a store keeps
+   its entries then, and a fresh lane begins. */
 PHI_API phi_thread *phi_agent_thread(phi_agent agent);
 
-/* Of an agent with a store: saves and leaves its thread, and goes on with another, loaded or, where
-   the store has none of that id, new; NULL: new, its id made. The session is that of the thread's
-   last run, else a new one; what is queued by phi_steer and phi_follow_up stays with the agent;
-   queued events are purged, and what popped ones point to is gone. PHI_BUSY while running, or
-   another has the thread; PHI_MISUSE: no store; what the store says; then nothing changed. */
+/* Of an agent with a store: saves and leaves its thread, and continues with another, loaded or,
+   where the store has none of that id, new; NULL: new, with an id that phi makes. The session is
+   that of the thread's last run, else a new one; input queued by phi_steer and phi_follow_up stays
+   with the agent; queued events are purged, and pointers out of popped events are invalid. PHI_BUSY
+   while running, or another writer has the thread; PHI_MISUSE: no store; or the store's status:
+   then nothing changed. */
 PHI_API phi_status phi_agent_use_thread(phi_agent agent, const char *thread_id);
 PHI_API phi_str phi_agent_thread_id(phi_agent agent); /* empty: none, or stale */
 
-/* What the policy would send of it now, and why not the rest: phi_explain, in the arena. And what
-   it was for the last model call, before the hooks: zero where that had none, or for a stale agent.
-   While a run of phi_ask_with goes on that has a policy of its own, by that one. PHI_STALE,
-   PHI_BAD_ARG, PHI_NO_MEMORY. */
+/* phi_agent_explain: which messages of the view the policy would send now, and why not the rest, as
+   phi_explain, in the arena; during a run of phi_ask_with with a policy of its own, by that policy.
+   phi_agent_projection: the figures of the last model call, before the hooks; zero where that had
+   no policy, or for a stale agent. PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_explain(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
 
 #ifndef PHI_NO_DEFERRED
-/* As phi_thread_rewrite; while a run goes on it is put off until that has ended, after its last
-   entry. One waits at a time: a newer one takes its place. What became of it is told by
-   PHI_EV_REWRITE, in any case that there is memory for; of a duplicate its words say that nothing
-   was done, and spans of entries that the agent forgot meanwhile are refused. So can lanes be
-   switched while a run goes on (switch_to): events of the run tell of its own lane then,
-   phi_message_at of the new one. Copied. PHI_BAD_ARG: it is not valid, or, while a run goes on,
-   could never be; PHI_BUSY: the agent is of a phi_run that is over, and another goes over its
-   thread; PHI_STALE, PHI_NO_MEMORY: nothing changed. */
+/* As phi_thread_rewrite; during a run the rewrite is deferred until the run has ended, after its
+   last entry. An agent has at most one deferred rewrite: a newer one replaces it. PHI_EV_REWRITE
+   reports the outcome, unless memory runs out; of a duplicate its text says that nothing was done,
+   and spans of entries that the agent forgot meanwhile are refused. Lanes can be switched during a
+   run in this way (switch_to): events of the run are about its own lane then, phi_message_at about
+   the new one. Copied. PHI_BAD_ARG: the rewrite is not valid, or, during a run, could never be;
+   PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread; PHI_STALE,
+   PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
 /* Whether one waits for the end of the run. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
-/* The one that waits, copied into the arena. PHI_NOT_FOUND: none does; PHI_STALE, PHI_BAD_ARG,
-   PHI_NO_MEMORY. The one that waits has an op_id in any case, and a note of the log holds it
-   (PHI_NOTE_DEFERRED). Where the process ends before the run does, the next agent that opens the
-   thread out of its store does it. */
+/* The deferred rewrite, copied into the arena. It always has an op_id, and a note of the log holds
+   it (PHI_NOTE_DEFERRED): where the process ends before the run does, the next agent that opens the
+   thread out of its store applies it. PHI_NOT_FOUND: none is deferred; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
-/* Withdraws the one that waits: it is not done, and PHI_EV_REWRITE says PHI_CANCELLED. op_id NULL:
-   whichever it is.
+/* Withdraws the deferred rewrite: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED. op_id
+   NULL: any.
    PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
    nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 #endif
 
 /* How many messages (0 for a stale agent), and message i, from 0, oldest first; NULL past the end:
-   those of the active lane (log/thread.h), its parents' up to the fork too, as they came: what a
-   rewrite has replaced is among them, what it has made is not. An agent that has forgotten
-   (at_memory_limit) counts from what it kept. Owned by the agent, valid until it is freed, reset,
-   or its messages or its thread are replaced, or it forgets; of a thread in a store, what is not
-   shown any more until the next phi_step (persist/store.h), and NULL where it cannot be read back:
-   phi_last_error. */
+   the messages of the active lane (log/thread.h), its parents' up to the fork too, as they came,
+   including those that a rewrite replaced, without those that it made. An agent that has forgotten
+   (at_memory_limit) counts from the first message it kept. Owned by the agent, valid until it is
+   freed, reset, or its messages or its thread are replaced, or it forgets; of a thread in a store,
+   messages outside of the view until the next phi_step (persist/store.h), and NULL where the store
+   cannot be read: phi_last_error. */
 PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 

@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 /* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
-   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and what is wrong:
-   "messages[3]: tool call \"x\" has no result". What phi repairs by itself when it sends, a lost
-   result for instance, is named all the same: this is for whoever makes transcripts.
+   PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
+   tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
+   instance, is named all the same: this is for programs that make transcripts.
    PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
    Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
    square of the tool calls. */

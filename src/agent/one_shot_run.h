@@ -1,7 +1,7 @@
-/* one_shot_run.h - the loop without an agent: a thread of the caller's own, and a run over it.
+/* one_shot_run.h - one-shot runs: the loop over a thread of the caller's, without an agent to keep.
 
-   For hosts that keep their histories themselves. What an agent is to be is said anew for each run;
-   what was said and done stays in the thread. */
+   For hosts that keep their histories themselves. Each run brings its own agent desc; the messages
+   and results stay in the thread. */
 #ifndef PHI_AGENT_ONE_SHOT_RUN_H
 #define PHI_AGENT_ONE_SHOT_RUN_H
 
@@ -16,16 +16,15 @@ extern "C" {
    Caller frees with phi_thread_free. Pumping thread. */
 PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes);
 
-/* PHI_BUSY: a run goes over it. NULL is harmless. Events of its runs that are still queued are
-   purged, and what popped ones point to is gone. Free it before its runtime, which frees what is
-   left. */
+/* PHI_BUSY: a run uses it. NULL is harmless. Queued events of its runs are purged, and pointers out
+   of popped ones are invalid. Free it before its runtime, which frees the threads that are left. */
 PHI_API phi_status phi_thread_free(phi_thread *thread);
 
 /* Messages are copied. PHI_BUSY, PHI_BAD_ARG, PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_append(phi_thread *thread, const phi_message *message);
 
-/* Owned by the thread, valid until it is freed; of one in a store, what is not shown any more until
-   the next phi_step, and NULL where it cannot be read back: phi_last_error. */
+/* Owned by the thread, valid until it is freed; of a thread in a store, messages outside of the
+   view until the next phi_step, and NULL where the store cannot be read: phi_last_error. */
 PHI_API size_t phi_thread_message_count(const phi_thread *thread);
 PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_t i);
 
@@ -33,7 +32,7 @@ PHI_API const phi_message *phi_thread_message_at(const phi_thread *thread, size_
 typedef struct phi_run_desc {
     const phi_agent_desc *agent; /* how to run: copied as phi_agent_new does */
     phi_thread *thread;          /* borrowed until the run has ended */
-    /* user messages; copied; none: the run goes on from what is there */
+    /* user messages; copied; none: the run continues the thread as it is */
     const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */

@@ -22,7 +22,7 @@ typedef struct phi_profile {
     double temperature;
     const char *config_id;
     const char *workspace;
-    const char *const *skills; /* names, for whoever loads skills */
+    const char *const *skills; /* names; the host loads the skills */
     size_t skill_count;
 } phi_profile;
 

@@ -1,4 +1,4 @@
-/* response.h - asking an agent and holding on to the answer: a handle per request.
+/* response.h - a prompt as a request: phi_ask returns a handle to the run and its answer.
 
    For hosts that have many requests under way and do not want to follow events. Events come all the
    same. */
@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-/* A request and what became of it. Lives until phi_response_free, until its agent is freed or
-   reset, its messages are replaced or it begins a session, until it has PHI_RESPONSES_KEPT newer
-   ones, or until a newer run forgets what is older (phi_agent_desc.at_memory_limit); then it is
-   stale. */
+/* A request and its outcome. It is valid until phi_response_free, until its agent is freed or
+   reset, its messages are replaced or it begins a session, until the agent has PHI_RESPONSES_KEPT
+   newer ones, or until a newer run forgets older entries (phi_agent_desc.at_memory_limit); then it
+   is stale. */
 typedef struct phi_response {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -30,15 +30,15 @@ typedef enum phi_response_state {
     PHI_RESPONSE_CANCELLED
 } phi_response_state;
 
-/* Owned by the agent, valid as long as the response; of one that is running, of a thread in a
-   store, message, text and loop_id until the next phi_step: ask again. */
+/* Owned by the agent, valid as long as the response; while the run of a thread in a store is
+   active, message, text and loop_id only until the next phi_step: call again. */
 typedef struct phi_response_info {
     phi_response_state state;
     phi_status status; /* AGENT_END's; PHI_BUSY while running */
     phi_agent agent;
     phi_str loop_id;
     phi_str id;                 /* of the request */
-    phi_str query;              /* what was asked: the first text block */
+    phi_str query;              /* the prompt: its first text block */
     const phi_message *message; /* the last answer of the run; NULL: none yet */
     phi_str text;               /* of its last text block; empty: none */
     const phi_failure *failure; /* NULL: none */
@@ -52,8 +52,8 @@ typedef struct phi_response_info {
    one. */
 PHI_API phi_status phi_ask(phi_agent agent, const char *text, phi_response *out);
 
-/* What is asked, and how this once. Zero means default for every field but text or content: one of
-   the two is given, and not out of a thread that is left. */
+/* A prompt, and settings for this request only. Zero means default for every field but text or
+   content: give one of the two, and not out of a thread that this request leaves. */
 typedef struct phi_ask_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
@@ -61,7 +61,7 @@ typedef struct phi_ask_desc {
     /* what of the history all model calls of this run are sent, and what its warnings go by; copied
        (default: the agent's, which is not changed) */
     const phi_policy *policy;
-    /* of the agent's store: phi_agent_use_thread first (default: the one that it has) */
+    /* of the agent's store: phi_agent_use_thread first (default: its current thread) */
     const char *thread_id;
     bool new_thread; /* phi_agent_use_thread with NULL first */
     /* of this run alone, zero fields as in phi_agent_desc; copied (default: the agent's) */
@@ -91,16 +91,16 @@ typedef struct phi_ask_desc {
    leaves the agent with the other one; else nothing changed. */
 PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
 
-/* phi_ask_with a thread_id; NULL: a new thread. What has happened is saved when the run is over
+/* phi_ask_with a thread_id; NULL: a new thread. The thread is saved when the run is over
    (PHI_EV_THREAD_UPDATED). */
 PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char *text,
                               phi_response *out);
 
-/* What is known by now. PHI_STALE. Pumping thread. */
+/* The state of the request now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
 PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
 
-/* Lets go of it; the run, if it goes on, is not touched. PHI_STALE. */
+/* Frees the handle; a run that is active continues. PHI_STALE. */
 PHI_API phi_status phi_response_free(phi_response response);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
-/* snapshot.h - an agent as one text, in the midst of whatever it does, and back: save games.
+/* snapshot.h - save games: an agent as one text, also in the midst of a run, and back.
 
    A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has
-   spent, and the run that is going on: its turn, the tool calls that wait by name and id, a policy
-   of its own, and what it still has to be told by hooks. It holds no model, no key, no tool and no
-   function: those are the program's, and given again when it is loaded.
+   spent, and the active run: its turn, the pending tool calls by name and id, a policy of its own,
+   and the hooks that are still to be called. It holds no model, no key, no tool and no function:
+   the program gives them again when it loads the snapshot.
 
    A model call that streams is asked again after loading; a partial answer is not kept. A decision
    that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
@@ -24,8 +24,8 @@ enum { PHI_SNAPSHOT_VERSION = 1 };
 
 /* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing
    had been.
-   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; what the store says from
-   which it reads what has left memory; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
+   PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
+   that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
@@ -37,11 +37,11 @@ typedef enum phi_restore_run {
 /* Makes an agent of a desc, as phi_agent_new, and fills it with a snapshot, which is copied.
    agent_id, session_id and config_id of the desc count only where the snapshot has none, its budget
    never; limits that phi_budget_raise had added are kept. Where the desc has a store, thread_id
-   must be one that the store has not.
+   must be new to the store.
 
-   The run that went on goes on: no event of its beginning is told again, TOOL_END and the rest
-   follow. A handle whose rt is NULL: phi_last_error says why: PHI_PARSE (what it is not),
-   PHI_UNSUPPORTED (of a later version, or built with PHI_NO_SNAPSHOT), PHI_MISUSE
+   The saved run continues: the events of its beginning are not emitted again, TOOL_END and the rest
+   follow. On failure the handle's rt is NULL, and phi_last_error says why: PHI_PARSE (not a
+   snapshot), PHI_UNSUPPORTED (of a later version, or built with PHI_NO_SNAPSHOT), PHI_MISUSE
    (inside a callback, or the store has that thread), or as phi_agent_new. Then no tool was called,
    and the store has nothing of it. */
 PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc, phi_str snapshot,

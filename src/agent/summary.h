@@ -1,10 +1,10 @@
-/* summary.h - summaries that a model writes: near the window, in the place of phi's own lines, and
-   on request.
+/* summary.h - summaries that a model writes, near the window instead of phi's own lines, and on
+   request.
 
-   The model is asked by an agent that nobody sees, below the one whose history it is: no event
-   tells of it, budgets of that agent and those above pay for it, its abort ends it,
-   phi_runtime_close waits for it, and phi_step counts its run while one goes on. What is summed up
-   is sent in chunks, each with the summary so far.
+   A hidden agent below the agent whose history it is makes the model calls. It emits no events,
+   budgets of that agent and of those above pay for it, an abort of that agent ends it,
+   phi_runtime_close waits for it, and phi_step counts its run. The messages are sent in chunks,
+   each with the summary so far.
 
    PHI_NO_SUMMARIES leaves it out: phi_compactor_model and phi_summarize are not declared then. */
 #ifndef PHI_AGENT_SUMMARY_H
@@ -36,13 +36,12 @@ typedef struct phi_summary_desc {
    NULL: all defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
-/* Sums up what is in view from entry from_seq to entry to_seq, both included, and puts one message
-   in its place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when it is written, or, while a
-   run goes on, when that has ended. What is DURABLE stands. The desc is that of the agent's
-   phi_compactor_model, or the defaults.
-   PHI_OK: begun. What becomes of it is told by one PHI_EV_REWRITE, with status and words
-   (PHI_REFUSED: also where it is no shorter than what is in view of the range by then); by none
-   where the
+/* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
+   message in their place, as a rewrite of the reason PHI_REWRITE_COMPACTION: when the summary is
+   written, or, during a run, when that has ended. DURABLE entries stay. The desc is that of the
+   agent's phi_compactor_model, or the defaults.
+   PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also
+   where the summary is no shorter than the range's messages in view by then); none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
    Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG:
    a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: there is nothing to

@@ -1,9 +1,9 @@
 /* arena.h - memory that is taken piece by piece and freed whole.
 
-   Blocks are chained and never move, so what was handed out stays where it is until the arena is
-   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB;
-   a request that would fill more than half of such a block gets one of its own, of its exact size.
-   Under AddressSanitizer, what was not handed out is poisoned.
+   Blocks are chained and never move, so memory handed out stays where it is until the arena is
+   reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
+   request that would fill more than half of such a block gets a block of its own, of its exact
+   size. Under AddressSanitizer, memory not handed out is poisoned.
    Threads: one at a time. */
 #ifndef PHI_BASE_ARENA_H
 #define PHI_BASE_ARENA_H

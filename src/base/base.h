@@ -89,8 +89,8 @@ typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_st
 PHI_API const char *phi_status_text(int status);
 
 /* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
-   returns NULL). old_bytes is always what was asked for before. Returned memory is aligned for any
-   type. NULL means no memory, and leaves ptr as it was.
+   returns NULL). old_bytes is always the size of the last request. Returned memory is aligned for
+   any type. NULL means no memory, and leaves ptr as it was.
    Threads: called on the pumping thread only. */
 typedef struct phi_allocator {
     void *(*realloc_fn)(void *user_data, void *ptr, size_t old_bytes, size_t new_bytes);
@@ -100,8 +100,8 @@ typedef struct phi_allocator {
 /* The allocator of a desc whose realloc_fn is NULL: the C library's. */
 PHI_API phi_allocator phi_allocator_default(void);
 
-/* A budget: an allocator with a limit and counters. Budgets form a tree: what is taken from one is
-   counted in its parent as well, and either limit refuses. */
+/* A budget: an allocator with a limit and counters. Budgets form a tree: memory taken from a budget
+   is counted in its parent as well, and either limit refuses. */
 typedef struct phi_memory {
     phi_allocator allocator;
     struct phi_memory *parent; /* borrowed; NULL for a root */
@@ -118,7 +118,7 @@ PHI_API void phi_memory_init(phi_memory *memory, const phi_allocator *allocator,
 typedef struct phi_parse_error {
     uint32_t line, column; /* from 1; column counts bytes */
     size_t offset;         /* bytes before it */
-    char message[160];     /* what was found and what was expected; terminated */
+    char message[160];     /* the value found and the values expected; terminated */
 } phi_parse_error;
 
 /* A phi_str of a terminated string; NULL gives an empty one. Borrows it. */

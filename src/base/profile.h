@@ -1,12 +1,11 @@
 /* profile.h - which parts a program leaves out.
 
-   PHI_NO_X leaves X out. PHI_MINIMAL leaves out all that stand here, and PHI_WITH_X takes one of
-   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them:
-   what is left out is not declared, or is refused with PHI_UNSUPPORTED and words that name its
-   macro. A new part adds its three lines here; the rest of the source asks for PHI_NO_X alone. What
-   the system lacks (PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES, PHI_NO_THREADS) is no part:
-   PHI_MINIMAL changes
-   nothing about these. */
+   PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
+   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
+   part that is left out is not declared, or is refused with PHI_UNSUPPORTED and a message that
+   names its macro. A new part adds its three lines here; the rest of the source tests PHI_NO_X
+   alone. PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these,
+   are no parts: PHI_MINIMAL changes nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 

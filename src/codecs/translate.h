@@ -1,4 +1,4 @@
-/* translate.h - a history that several models have made, as one of them may be shown it. */
+/* translate.h - makes a history that several models wrote fit for one of them. */
 #ifndef PHI_CODECS_TRANSLATE_H
 #define PHI_CODECS_TRANSLATE_H
 

@@ -1,4 +1,4 @@
-/* caching.h - how an agent's prompt caching goes. PHI_NO_CACHE_STATS leaves it out: then this
+/* caching.h - statistics of an agent's prompt caching. PHI_NO_CACHE_STATS leaves it out: then this
    function is not declared. */
 #ifndef PHI_FEATURES_CACHING_H
 #define PHI_FEATURES_CACHING_H
@@ -9,10 +9,10 @@
 extern "C" {
 #endif
 
-/* What was not as in the request before, whose answer had told its usage. HISTORY: the request does
-   not begin with all messages that were sent then, because of a compaction, a hook, or since
-   messages were replaced (also by the same ones). TOOLS: a name, description or schema, or their
-   order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
+/* How a request differs from the request before, whose answer reported its usage. HISTORY: the
+   request does not begin with all messages of that request, because of a compaction, a hook, or
+   since messages were replaced (also by the same ones). TOOLS: a name, description or schema, or
+   their order. SETTINGS: thinking, tool choice, format, cache marks, or the session id. */
 enum {
     PHI_CACHE_CHANGED_MODEL = 1 << 0, /* protocol, address or name */
     PHI_CACHE_CHANGED_SYSTEM = 1 << 1,
@@ -21,13 +21,12 @@ enum {
     PHI_CACHE_CHANGED_SETTINGS = 1 << 4
 };
 
-/* How prompt caching goes. A request should read from the provider's cache what the answer before
-   it said was read or written there. Reading less than half of that is a miss; reading more, or
-   anything where nothing was expected, is a hit. So nothing is missed before a provider has told of
-   a first read or write: not with prompts that are shorter than what it caches, and not where there
-   is no cache. One that caches by itself and tells only what was read (OpenAI, Gemini and their
-   kind) has no miss until something was read once, nor a second one until something was read
-   again. */
+/* Statistics of prompt caching. A request should read as many tokens from the provider's cache as
+   the previous answer reported read or written. Reading less than half of that is a miss; reading
+   more, or anything where nothing was expected, is a hit. So there is no miss before a provider has
+   reported a first read or write: not with prompts too short to be cached, and not where there is
+   no cache. A provider that caches by itself and reports only tokens read (OpenAI, Gemini and their
+   kind) has no miss before its first read, nor a second miss before the next read. */
 typedef struct phi_cache_stats {
     uint64_t requests; /* answers that told their usage; those of failed attempts, too */
     uint64_t hits;

@@ -1,8 +1,8 @@
-/* compact.h - making what a model sees smaller: what a compaction replaces, and with what.
+/* compact.h - plans a compaction: which messages of a view it replaces, and by which summaries.
 
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it applies.
-   The originals stay in the log. A compaction never makes a view larger: one that would is none.
-   Its own result is left as it is by the next one, until there is more to sum up.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which the caller applies. The
+   originals stay in the log. A compaction never makes a view larger: a plan that would is dropped.
+   The next compaction leaves the result of the last one as it is, until there is more to sum up.
 
    A turn is what stands next to each other with the same loop_id and turn_index; a message without
    a loop_id is one by itself, but for results, which belong to the turn of their call. A run is
@@ -56,7 +56,7 @@ PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t cu
    - of the current run, the turns between the first and the recent ones: by one summary. Long
      results of the recent ones: by themselves, cut to their first and last lines;
    - earlier runs in scope: each by a summary of its own; those before them: by nothing;
-   - what is DURABLE stands, behind the summary.
+   - DURABLE entries stay, behind the summary.
    A summary is a user's message of one line for each message of the user or the model, as far as
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller

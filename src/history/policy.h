@@ -1,11 +1,11 @@
-/* policy.h - how much of a view a model is sent.
+/* policy.h - chooses how much of a view is sent to the model.
 
    A group is an answer and its results, wherever they stand, or a user's message; it is sent whole
-   or not at all. A turn is a user's message and all up to the next one; what is said while a run
-   goes on belongs to its turn. The newest turn is always sent, its results cut at head and tail
-   where it does not fit. Then, as far as the budget goes: the summaries of what is older, and older
-   groups, the newest first, until one does not fit. What is sent begins with a user's message or a
-   summary. A larger budget never shows less. */
+   or not at all. A turn is a user's message and all up to the next one; a message steered into a
+   run belongs to the turn of that run. The newest turn is always sent, its results cut at head and
+   tail where it does not fit. Then, as far as the budget goes: the summaries of older messages, and
+   older groups, the newest first, until one does not fit. The list begins with a user's message or
+   a summary. A larger budget never sends less. */
 #ifndef PHI_HISTORY_POLICY_H
 #define PHI_HISTORY_POLICY_H
 
@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 typedef enum phi_summaries {
-    PHI_SUMMARIES_USE = 0, /* those that stand in the view are shown */
+    PHI_SUMMARIES_USE = 0, /* summaries that stand in the view are sent */
     PHI_SUMMARIES_NONE,    /* they are left out */
     /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
        make one, then project again */
@@ -62,7 +62,7 @@ PHI_API phi_policy phi_policy_for_model(const phi_model *model);
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
                                       const phi_policy *config);
 
-/* What was left out, and why. */
+/* Which messages were left out, and why. */
 typedef struct phi_projection_meta {
     uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
     uint64_t budget_tokens;    /* what there was for messages */
@@ -83,10 +83,10 @@ typedef struct phi_projection_meta {
     uint64_t need_from, need_to;
 } phi_projection_meta;
 
-/* What is sent of a view; pure: its result depends on nothing but its arguments.
-   Messages are those of the view, or copies in the arena; extensions are left out. counter NULL:
-   the estimate, as phi_view_item.tokens has it; else what is looked at is counted.
-   tool_schema_tokens: what the tools cost. policy NULL: the default; meta NULL: not wanted.
+/* The messages to send of a view; pure: the result depends on nothing but the arguments. Messages
+   are those of the view, or copies in the arena; extensions are left out. counter NULL: the
+   estimate, as phi_view_item.tokens has it; else it counts each message looked at.
+   tool_schema_tokens: the tokens of the tools. policy NULL: the default; meta NULL: not wanted.
    PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,

@@ -1,9 +1,8 @@
-/* prune.h - taking the oldest of a model's own words out of its view.
+/* prune.h - plans a prune: takes the model's oldest answers out of its view.
 
-   What a user said is never taken, nor what a compaction has left standing, nor durable entries.
-   What is taken goes as a whole: an answer with the results of its calls. It stays in the log.
-   Pure: from the items of a view (phi_thread_view) to a rewrite, which whoever called it
-   applies. */
+   A prune never takes a user's message, a message that a compaction left standing, nor a durable
+   entry. It takes whole groups: an answer with the results of its calls. They stay in the log.
+   Pure: from the items of a view (phi_thread_view) to a rewrite, which the caller applies. */
 #ifndef PHI_HISTORY_PRUNE_H
 #define PHI_HISTORY_PRUNE_H
 
@@ -17,7 +16,7 @@ extern "C" {
 /* Zero means default for every field but tokens. */
 typedef struct phi_prune {
     uint64_t tokens;   /* to be taken, at least: the last group may have more */
-    phi_str memo;      /* what is to stand in their place (default: nothing) */
+    phi_str memo;      /* a message in their place (default: none) */
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
     /* entries from this one on stay: those of a turn that goes on (default: none) */
     uint64_t end_seq;

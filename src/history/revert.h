@@ -1,9 +1,10 @@
-/* revert.h - going back to an earlier step: what the model did since is taken out of its view.
+/* revert.h - plans a revert to an earlier step: takes everything since then out of the model's
+   view.
 
    A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
    the thread. The loop adds that line, where a tool asks for it (phi_tool.names_steps). The results
-   of one answer are one step: they stay together. What a user said cannot be gone back over.
-   Pure: from a thread to a rewrite, which whoever called it applies. */
+   of one answer are one step: they stay together. A revert never passes over a user's message.
+   Pure: from a thread to a rewrite, which the caller applies. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
 
@@ -26,7 +27,7 @@ PHI_API const char *phi_revert_category_text(phi_revert_category category);
 typedef struct phi_revert {
     phi_revert_category category;
     uint64_t step;   /* the entry */
-    phi_str summary; /* what is to be remembered of it (default: nothing) */
+    phi_str summary; /* what the model should remember of it (default: nothing) */
     /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
     uint64_t end_seq;
 } phi_revert;

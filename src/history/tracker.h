@@ -1,8 +1,9 @@
 /* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
 
    A provider says with each answer how many tokens it read and wrote; those are exact, and hold the
-   system prompt and the tools, too. Messages behind that answer are estimated. A list that was
-   changed in between (compacted, pruned, replaced) is no longer what was reported: reset it. */
+   system prompt and the tools, too. Messages behind that answer are estimated. After a change of
+   the list (compaction, prune, replaced messages) the report no longer describes it: reset the
+   tracker. */
 #ifndef PHI_HISTORY_TRACKER_H
 #define PHI_HISTORY_TRACKER_H
 

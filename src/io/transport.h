@@ -61,13 +61,13 @@ typedef struct phi_transport {
 /* Tells a stage. Optional: a transport that never says counts as connected from open on. */
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
 
-/* The final answer's status and its header lines ("Name: value\r\n" each; copied, what is beyond
-   16 KiB is dropped). Once, before the first push: else PHI_MISUSE. */
+/* The final answer's status and its header lines ("Name: value\r\n" each; copied, bytes beyond 16
+   KiB are dropped). Once, before the first push: else PHI_MISUSE. */
 PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, const char *headers,
                                      size_t len);
 
-/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE: no
-   head was told. */
+/* Body bytes; copied. PHI_FULL: none was taken, wait for resume. PHI_STALE: stop. PHI_MISUSE:
+   before the head. */
 PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
 /* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,

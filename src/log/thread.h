@@ -1,14 +1,14 @@
-/* thread.h - the thread: one append-only log of what was said and done, and every view of it.
+/* thread.h - the thread: one append-only log of messages, runs and rewrites, and the views of it.
 
    An entry, once appended, never changes. What a model sees is a fold of the entries of a *lane*:
    messages in order, with the *rewrites* that were made to them since (compaction, pruning, a
    replaced history, a revert). A lane may begin as a fork of another at some entry; branches and
-   reruns are lanes, and share what they have in common. Nothing is ever taken out of the log: a
+   reruns are lanes, and share what they have in common. No entry is ever removed from the log: a
    rewrite can be revoked, and the fold has the originals again.
 
-   An agent has a thread (phi_agent_thread), and phi_run goes over one that the host holds. While a
-   run goes over a thread, the host reads it and does not append to it (PHI_BUSY); phi_agent_rewrite
-   puts a rewrite off until the run ends.
+   An agent has a thread (phi_agent_thread), and phi_run runs over a thread that the host owns.
+   During a run the host reads the thread and does not append to it (PHI_BUSY); phi_agent_rewrite
+   defers a rewrite until the run ends.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_THREAD_H
 #define PHI_LOG_THREAD_H
@@ -52,7 +52,7 @@ enum {
 /* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
-    /* nothing of the run, and none of its rewrites: what was shown before it is shown again */
+    /* nothing of the run, and none of its rewrites: the view is as before the run */
     PHI_KEEP_NONE
 } phi_keep;
 
@@ -73,7 +73,7 @@ typedef struct phi_span {
     uint64_t from, to;
     const phi_message *messages;
     size_t message_count;
-    bool summary; /* they sum up what was there */
+    bool summary; /* they sum up the messages that they replace */
 } phi_span;
 
 /* The model that wrote a rewrite's messages, and what that took: phi_thread_usage counts it. */
@@ -90,8 +90,8 @@ typedef struct phi_rewrite {
     const char *op_id;
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
-    /* what was known when it was made: spans end here at most, and later entries stay untouched
-       (default, where 0 and has_base is false: the last entry) */
+    /* the last entry known when it was made: spans end here at most, and later entries stay
+       untouched (default, where 0 and has_base is false: the last entry) */
     uint64_t base_seq;
     bool has_base;
     const phi_span *spans; /* in order, apart from each other */
@@ -100,14 +100,14 @@ typedef struct phi_rewrite {
     /* JSON text for the host, checked; kept, not shown to a model (default: none) */
     const char *meta;
     const phi_written *written; /* (default: no model wrote it) */
-    /* a lane that is the active one from then on; one that is not there begins empty. Alone, or
-       with spans; never with revoke, and what is revoked leaves it as it is (default: none) */
+    /* the lane to activate; a new lane begins empty. Alone, or with spans; never with revoke, and a
+       revocation leaves the active lane as it is (default: none) */
     const char *switch_to;
 } phi_rewrite;
 
 /* An entry as it stands. Strings, and what pointers point to, are the thread's, valid until it is
-   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread that is in a store, what
-   the active lane does not show is valid until the next phi_step: it leaves memory
+   freed or, of an agent's own, begins anew (phi_agent_thread). Of a thread in a store, entries
+   outside of the active lane's view are valid until the next phi_step, which evicts them
    (persist/store.h). */
 typedef struct phi_entry {
     uint64_t seq;  /* dense, from 0 */
@@ -119,7 +119,7 @@ typedef struct phi_entry {
     uint32_t turn_index;
     const phi_message *message; /* MESSAGE */
     const phi_rewrite *rewrite; /* REWRITE */
-    phi_str parent_lane;        /* LANE: what it is a fork of; empty: it begins empty */
+    phi_str parent_lane;        /* LANE: the lane it forks; empty: it begins empty */
     uint64_t fork_seq;          /* LANE: of the last entry it shares with that */
     phi_trigger trigger;        /* TURN_START */
     phi_status status;          /* LOOP_END */
@@ -146,10 +146,10 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
-/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: whatever it has).
+/* Appends, where the thread has `expected` entries (phi_thread_count; UINT64_MAX: any number).
    Copied. *seq, where given: of the first. All or none; but calls of a run that died get an error
-   result first, which stays. PHI_STALE: it has not; PHI_BUSY: a run goes over it; PHI_BAD_ARG,
-   PHI_NO_MEMORY. */
+   result first, which stays. PHI_STALE: it has another number; PHI_BUSY: a run uses it;
+   PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
@@ -163,8 +163,8 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
-/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: of phi_thread_info
-   what is not in the other entries; each as far as there is one. The last one holds. */
+/* {"title":...,"metadata":"{...}","forked_from":...,"forked_at":...,"made":...}: the facts of
+   phi_thread_info that no other entry has; each where it is set. The last note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
 
 /* ---- what a thread knows of itself ---- */
@@ -184,8 +184,8 @@ typedef struct phi_thread_info {
 /* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
    out of one, or is freed or begins anew. PHI_BAD_ARG, PHI_NO_MEMORY. */
 PHI_API phi_status phi_thread_get_info(phi_thread *thread, phi_thread_info *out);
-/* Copied, and a note of the log (PHI_NOTE_THREAD); also while a run goes on. A thread that begins
-   anew (phi_agent_thread) has neither; one that forgets entries, or whose messages are replaced,
+/* Copied, and a note of the log (PHI_NOTE_THREAD); allowed during a run. A thread that begins anew
+   (phi_agent_thread) has neither; a thread that forgets entries, or whose messages are replaced,
    keeps both. title: NULL or empty: none. json: an object; empty: none. PHI_BAD_ARG: not UTF-8, or
    no object; PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
@@ -209,20 +209,20 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* emp
    UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the store says. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
-/* Makes a lane the active one; one that is not there begins empty. PHI_BAD_ARG: no name, or not
-   UTF-8; PHI_BUSY, PHI_NO_MEMORY, what the store says: nothing changed. */
+/* Activates a lane; a new lane begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY,
+   PHI_NO_MEMORY, the store's status: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
 /* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
-/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run goes
-   over the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, say what is wrong with
-   it: spans out of order or past base_seq, one that cuts a group or a synthetic message, a message
-   without content, an id that is not UTF-8 or of the form that phi makes;
-   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches what is
-   to be revoked; PHI_NO_MEMORY; what the store says. Then nothing changed. */
+/* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run uses
+   the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, name the fault: spans out of
+   order or past base_seq, a span that cuts a group or a synthetic message, a message without
+   content, an id that is not UTF-8 or of the form that phi makes;
+   PHI_NOT_FOUND: no such `lane`, or nothing to revoke; PHI_MISUSE: a later rewrite touches the same
+   entries as the one to revoke; PHI_NO_MEMORY; the store's status. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
 

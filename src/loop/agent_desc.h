@@ -1,4 +1,4 @@
-/* agent_desc.h - what an agent is made with. */
+/* agent_desc.h - phi_agent_desc: the settings that an agent is made with. */
 #ifndef PHI_LOOP_AGENT_DESC_H
 #define PHI_LOOP_AGENT_DESC_H
 
@@ -38,15 +38,15 @@ typedef struct phi_agent_desc {
     double temperature;
     phi_cache cache;   /* prompt cache marks (default: all) */
     phi_format format; /* of the answers (default: text) */
-    /* of what the model sees, before a request is made that nears its window, and after one that
-       the provider finds too long; its text is copied */
+    /* of the view, before a request that nears the model's window, and after one that the provider
+       finds too long; its text is copied */
     phi_compaction_config compaction;
     phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
     phi_retry retry;
-    const struct phi_profile *profile; /* fills what is not set here; copied (default: none) */
+    const struct phi_profile *profile; /* fills unset fields; copied (default: none) */
     /* copied (default: random; config_id: from the model). loop ids are session.config.N */
     const char *agent_id, *session_id, *config_id;
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
@@ -55,8 +55,8 @@ typedef struct phi_agent_desc {
     phi_agent parent;
     /* of runs that begin with a prompt (default PHI_TRIGGER_USER) */
     phi_trigger first_turn_trigger;
-    /* what stays in view of a run that fails or is cancelled, not of one that a limit ends
-       (default: what is complete of it); of one that keeps nothing its rewrites go, too */
+    /* which messages stay in view of a run that fails or is cancelled, not of a run that a limit
+       ends (default: its complete groups); PHI_KEEP_NONE undoes the run's rewrites, too */
     phi_keep keep;
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */

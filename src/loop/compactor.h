@@ -1,9 +1,9 @@
-/* compactor.h - a host's own way to compact, which may take its time: a summary that a model
-   writes.
+/* compactor.h - a host's own compaction, which may take its time, for example to let a model write
+   a summary.
 
-   The run goes on meanwhile. It looks for the result before each of its requests, and what was said
-   since it was asked for stays as it is. Where it fails, and where there is no room left before it
-   is done, phi's own plan is made. */
+   The run continues meanwhile. It looks for the result before each of its requests; messages added
+   since the compaction began stay as they are. Where the compactor fails, and where the window is
+   full before it is done, phi uses its own plan. */
 #ifndef PHI_LOOP_COMPACTOR_H
 #define PHI_LOOP_COMPACTOR_H
 
@@ -29,9 +29,9 @@ typedef struct phi_compactor {
        now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
-       copied before `end` is called. A rewrite that is not valid any more, or gains nothing, counts
-       as a failure: anything else. So does one that leaves the model nothing to see: PHI_EV_WARNING
-       says so. */
+       copied before `end` is called. Any other status is a failure. A stale rewrite, or one that
+       saves nothing, counts as a failure. So does a rewrite that leaves the model nothing to see:
+       PHI_EV_WARNING says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
     /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the
        agent is freed, or its history replaced. It calls nothing of this agent's. */

@@ -1,5 +1,5 @@
-/* hook.h - the host's say in a run: hooks at seventeen points, decisions that may wait, and what
-   waits.
+/* hook.h - hooks at seventeen points of a run, decisions that may wait, and the list of what a
+   runtime's runs wait for.
 
    One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
    PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook
@@ -24,7 +24,7 @@ typedef enum phi_hook_point {
     /* messages: what the model would see; may be replaced. Asked once a turn, and again after a
        compaction */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
-    /* messages, extensions too; those that are left are dropped */
+    /* messages, extensions too; extensions still in the list are dropped */
     PHI_HOOK_CONVERT_TO_LLM = 1 << 3,
     /* compaction. DENY: it is not done; after an overflow the run ends with that error */
     PHI_HOOK_BEFORE_COMPACTION = 1 << 4,
@@ -61,8 +61,8 @@ typedef enum phi_verdict {
     PHI_WARN  /* FILTER only; elsewhere as PHI_ALLOW */
 } phi_verdict;
 
-/* What a hook is told; a field that a point does not use is zero. Everything is borrowed until the
-   hook returns. */
+/* The arguments of a hook; a field that a point does not use is zero. Everything is borrowed until
+   the hook returns. */
 typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;

@@ -1,12 +1,12 @@
-/* input.h - talking to an agent that is running: steering, follow-ups and injected messages.
+/* input.h - input for a running agent: steering, follow-ups and injected messages.
 
    Steering changes the course: it is looked for before the first turn, between tools (one by one:
    after each; in batches: after each batch; at once: when all have ended) and after each turn.
    Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
-   it is looked for where the run would end. Both queues outlive a run: what is in them is delivered
-   by the next one. What is injected belongs to the run that is going on: it is delivered before the
-   next model call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first.
-   A run ends by itself only when all three are empty. */
+   it is looked for where the run would end. Both queues outlive a run: the next run delivers their
+   input. An injected message belongs to the current run: it is delivered before the next model
+   call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by
+   itself only when all three are empty. */
 #ifndef PHI_LOOP_INPUT_H
 #define PHI_LOOP_INPUT_H
 
@@ -37,8 +37,8 @@ PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *sou
 PHI_API phi_status phi_enqueue(phi_agent agent, phi_input queue, const phi_content *content,
                                size_t count, const char *source);
 
-/* What is put into a queue, with more to say. Zero means default for every field but queue, and
-   text or content. */
+/* Input for a queue, with all its options. Zero means default for every field but queue, and text
+   or content. */
 typedef struct phi_enqueue_desc {
     phi_input queue;            /* PHI_INPUT_STEERING, _FOLLOW_UP or _INJECTED */
     const char *text;           /* copied; this or content */

@@ -1,11 +1,11 @@
 /* provider.h - models of the host's own: in its process, or behind a protocol that phi does not
    speak.
 
-   A provider is a table of functions for a name, which phi_model.protocol says. It is one of two
-   kinds. In process (open, poll, close): a language model on a thread or a device of the host's, a
-   script, a stand-in for tests. phi_step polls it; it writes what it has by then.
-   Over HTTP (encode, event, end): what is to be sent, and what an answer's stream means; the rest
-   (connections, deadlines, retries, cancelling) is phi's.
+   A provider is a table of functions under a name; phi_model.protocol selects it by that name. It
+   is one of two kinds. In process (open, poll, close): a language model on a thread or a device of
+   the host's, a script, a stand-in for tests. phi_step polls it; it writes the text that it has by
+   then. Over HTTP (encode, event, end): it makes the request and reads the answer's stream; the
+   rest (connections, deadlines, retries, cancelling) is phi's.
    Either gets messages that were translated for it (phi_translate), unless the agent has a
    translate_fn. */
 #ifndef PHI_LOOP_PROVIDER_H
@@ -76,7 +76,7 @@ typedef struct phi_provider {
     phi_status (*encode)(void *user_data, const phi_model_request *request, phi_arena *arena,
                          phi_http_request *out);
     size_t decoder_bytes; /* zeroed for each attempt, as `decoder` */
-    /* A server-sent event, or a line of JSON that stands bare in the stream (then without a name).
+    /* A server-sent event, or a line of JSON without `data:` in the stream (then without a name).
        Errors that come with a status of 400 and more are classified by phi. */
     void (*event)(void *user_data, void *decoder, phi_str name, phi_str data, phi_answer *answer);
     /* The stream is over. Without phi_answer_stop by now it was cut off, and is tried again. */

@@ -1,4 +1,4 @@
-/* tool.h - what a model may call: a name, a schema, and functions that may span frames.
+/* tool.h - a tool that a model may call: a name, a schema, and functions that may span frames.
 
    start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
    PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
@@ -17,24 +17,24 @@ extern "C" {
 
 typedef enum phi_flow { PHI_DONE, PHI_PENDING } phi_flow;
 
-/* A value of a call's arguments that has arrived, while the rest is still being written: a leaf,
-   whole. Those of a call are told in the order of its text, each once, whatever pieces it comes in.
-   A key that is there twice is told twice; of arguments that are nested more than 64 deep, or a
-   path of more than 1024 bytes, nothing more is told. What counts is what `start` is given: a hook
-   may have changed it. */
+/* A complete leaf value of a call's arguments, while the rest is still being written. The fields of
+   a call are reported in the order of its text, each once, whatever pieces it comes in. A duplicate
+   key is reported twice; after a value nested more than 64 deep, or a path of more than 1024 bytes,
+   no more fields are reported. The arguments that `start` gets are the ones that count: a hook may
+   have changed them. */
 typedef struct phi_field {
     phi_agent agent;
     /* of the call in the answer: which call it is; see phi_call_block_index */
     uint32_t block_index;
-    phi_str tool_call_id; /* empty: not known yet; one that was used before gets another later */
+    phi_str tool_call_id; /* empty: not known yet; an id that was used before is replaced later */
     phi_str path;         /* a JSON Pointer (RFC 6901): "/actions/0/name" */
     phi_str value; /* its JSON text, whole: a string, a number, true, false, null, [] or {} */
-    /* nothing of what was told counts: the answer broke off, with or without another try, or was
-       aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
-       outside or repeated too often, or memory ended. path and value are empty. Told once, and only
-       where a field was told before; else `start` of the call follows. (A provider that ends with
-       other arguments than it streamed: dropped, the fields anew, `start`.) Not told when the agent
-       is freed */
+    /* the fields reported so far are void: the answer broke off, with or without another try, or
+       was aborted, the arguments are no good, a hook denied the call, it was skipped, finished from
+       outside or repeated too often, or memory ended. path and value are empty. Reported once, and
+       only after a field was reported; else `start` of the call follows. (A provider that ends with
+       other arguments than it streamed: dropped, the fields anew, `start`.) Not reported when the
+       agent is freed */
     bool dropped;
 } phi_field;
 
@@ -49,9 +49,9 @@ typedef struct phi_tool {
     /* arguments: JSON object, borrowed until the call is finished */
     phi_flow (*start)(void *user_data, phi_call call, phi_str arguments);
     phi_flow (*step)(void *user_data, phi_call call); /* NULL: only finished from outside */
-    /* The call was cancelled or timed out and its result is settled: let go of what it holds. Not
-       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for
-       one out of a snapshot before the first phi_step has handed it to the tool. */
+    /* The call was cancelled or timed out and its result is settled: release its resources. Not
+       called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for a
+       call out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
     /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
        the arguments it had, which are checked once more; its phi_call_state is empty. (default: a
@@ -64,9 +64,9 @@ typedef struct phi_tool {
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
        refuse it for an agent without that hook. */
     bool needs_approval;
-    /* the model is held to the schema, where the provider can promise that: the schema is adapted
-       (what is optional may be null there, and null is left out again before `start`), and one that
-       cannot be adapted fails the call of the model with words */
+    /* makes the provider enforce the schema, where it can: phi adapts the schema (optional
+       properties may be null there; `start` gets the arguments without nulls). A schema that cannot
+       be adapted fails the model call, with a message */
     bool strict;
     /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
        provisional: the call may still come to nothing. `field` and its strings are valid until it
@@ -130,9 +130,9 @@ PHI_API void *phi_call_state(phi_call call, size_t bytes);
    it, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no
    category; PHI_NO_MEMORY: nothing changed.
 
-   Prune: the model's own words and tool results, the oldest first, whole answers with their
-   results, until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their
-   place. Wishes of one turn are added up. Then PHI_EV_PRUNED, where anything went.
+   Prune: the model's answers and tool results, the oldest first, whole answers with their results,
+   until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their place. The
+   prunes of one turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
 
    Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
    last wish of a turn counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and

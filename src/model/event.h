@@ -1,4 +1,4 @@
-/* event.h - what happened: one flat struct, a field that a kind does not use is zero. */
+/* event.h - events: one flat struct; a field that a kind does not use is zero. */
 #ifndef PHI_MODEL_EVENT_H
 #define PHI_MODEL_EVENT_H
 
@@ -50,7 +50,7 @@ typedef enum phi_event_kind {
     /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
-    PHI_EV_INPUT_DROPPED,    /* text: what was put in and will not be seen; input; source: why */
+    PHI_EV_INPUT_DROPPED,    /* text: the input that no model will see; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
@@ -66,7 +66,7 @@ typedef enum phi_event_kind {
     PHI_EV_CONTEXT_WARNING,
     PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
-    /* text: what is about to be sent, JSON (phi_agent_desc.capture_requests) */
+    /* text: the request that is about to be sent, JSON (phi_agent_desc.capture_requests) */
     PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
     PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
@@ -154,7 +154,7 @@ typedef struct phi_reverted {
 typedef struct phi_context {
     /* by estimate, with system prompt and tools; the policy's, or the model's window */
     uint64_t tokens, limit;
-    size_t messages, shown; /* of the view; of these, what is sent */
+    size_t messages, shown; /* of the view; how many of them are sent */
     /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
     uint64_t need_from, need_to;
 } phi_context;
@@ -213,7 +213,7 @@ typedef struct phi_event {
     phi_status status;   /* ERROR, AGENT_END */
     uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
-    /* INPUT_DROPPED: why; MESSAGE_...: the tag of what was injected; AGENT_END: the reason of
+    /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
        phi_abort_run */
     phi_str source;
     phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */

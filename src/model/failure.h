@@ -28,7 +28,7 @@ typedef enum phi_failure_kind { PHI_FAILURE_NONE = 0, PHI_FAILURE_LIST(PHI_X) } 
 /* "rate_limited"...; "" for none. Static. */
 PHI_API const char *phi_failure_kind_text(phi_failure_kind kind);
 
-/* Strings belong to whoever handed it out. They hold no secrets that the request carried
+/* Strings belong to the event or answer that has it. They hold no secrets that the request carried
    (docs/errors.md), and no control characters but newline and tab. */
 typedef struct phi_failure {
     phi_failure_kind kind;

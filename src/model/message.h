@@ -1,8 +1,8 @@
 /* message.h - messages, content blocks and usage: data, and its JSON.
 
-   A message here is a view: the structs and every phi_str are owned by whoever handed it out, and
-   who that is and for how long is said there. The JSON is the interchange format of the session
-   files (phi_message_to_json). */
+   A message here is a view: it does not own its structs and strings. The function or event that
+   hands it out says who owns them and how long they are valid. The JSON is the interchange format
+   of the session files (phi_message_to_json). */
 #ifndef PHI_MODEL_MESSAGE_H
 #define PHI_MODEL_MESSAGE_H
 
@@ -64,7 +64,7 @@ typedef enum phi_stop_reason {
 /* The text of the JSON; "" for none. Static. */
 PHI_API const char *phi_stop_reason_text(phi_stop_reason reason);
 
-/* Tokens. input excludes what was read from or written to a cache; reasoning is part of output. */
+/* Tokens. input excludes tokens read from or written to a cache; reasoning is part of output. */
 typedef struct phi_usage {
     uint64_t input, output, reasoning, cache_read, cache_write;
     uint64_t total_tokens; /* input + output + cache_read + cache_write */
@@ -120,9 +120,9 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
    there.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
-/* Reads it, copying into the arena. What is missing or malformed beyond role and content counts as
-   absent; unknown keys are ignored. An object with kind and data is an extension, whatever its
-   role, unless it has the role of another message and content.
+/* Reads a message, copying into the arena. A missing or malformed field other than role and content
+   counts as absent; unknown keys are ignored. An object with kind and data is an extension,
+   whatever its role, unless it has the role of another message and content.
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);

@@ -1,4 +1,4 @@
-/* model.h - which model, where, and how it wants to be spoken to: data only. */
+/* model.h - a model: its name, its endpoint, and the quirks of its protocol; data only. */
 #ifndef PHI_MODEL_MODEL_H
 #define PHI_MODEL_MODEL_H
 
@@ -46,9 +46,9 @@ typedef struct phi_format {
     phi_format_kind kind;
     const char *schema; /* JSON_SCHEMA: a JSON Schema of an object; copied where a desc takes it */
     const char *name;   /* of the schema, [a-zA-Z0-9_-]{1,64} (default "response"); copied too */
-    /* The schema is adapted so that the provider can promise that the answer fits, where it can:
-       what may be left out is null there (phi_format_check takes it out again). One that cannot be
-       adapted fails the call with words, before it is sent. */
+    /* The schema is adapted so that the provider can enforce it, where it can: an optional property
+       may be null there (phi_format_check removes it). A schema that cannot be adapted fails the
+       model call before it is sent, with a message. */
     bool strict;
 } phi_format;
 
@@ -59,7 +59,7 @@ typedef struct phi_format {
 typedef enum phi_cache_mode {
     PHI_CACHE_AUTO = 0, /* all three */
     PHI_CACHE_DISABLED,
-    PHI_CACHE_MANUAL /* those that are set */
+    PHI_CACHE_MANUAL /* the parameters that are set */
 } phi_cache_mode;
 
 typedef struct phi_cache {
@@ -136,9 +136,9 @@ typedef struct phi_model {
     size_t header_count;
 } phi_model;
 
-/* Presets: where the provider lives, its quirks, and what is known of the model by its name
-   (whether it can think; limits). All else is default, and any field may be changed afterwards.
-   They borrow their arguments. */
+/* Presets: the provider's URL, its quirks, and the facts that the model's name implies (whether it
+   can think; limits). All else is default, and any field may be changed afterwards. They borrow
+   their arguments. */
 PHI_API phi_model phi_model_anthropic(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai(const char *id, const char *api_key);
 PHI_API phi_model phi_model_openai_responses(const char *id, const char *api_key);
@@ -172,9 +172,9 @@ PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const 
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
 /* by Anthropic's protocol */
 PHI_API phi_model phi_model_minimax(const char *id, const char *api_key);
-/* Servers of one's own; base_url NULL: at their usual port on this machine. Whether the model can
-   think is not known: set `reasoning`. Ollama cuts what is longer than its num_ctx (4,096 unless it
-   was set there) in silence: say in context_window what yours is. */
+/* Servers of your own; base_url NULL: at their usual port on this machine. phi does not know
+   whether the model can think: set `reasoning`. Ollama silently cuts prompts longer than its
+   num_ctx (4,096 unless it was set there): set context_window to yours. */
 PHI_API phi_model phi_model_ollama(const char *base_url, const char *id);
 PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);

@@ -1,4 +1,4 @@
-/* file_store.h - a phi_store in a directory: a file a document, a file a thread.
+/* file_store.h - a phi_store in a directory: one file for each document and each thread.
 
        {id}.json         a document, as it was given
        {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
@@ -9,8 +9,8 @@
    first 64 KiB) has a first line more, {"phi_agent_id":"..."}, that load leaves out.
    A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after
    its comma up to the line's end; lines that were appended together say so ("of":[12,14]), and
-   count only when all of them are there. Writers lock, readers do not: a reader beside a writer
-   sees what was there a moment ago. Nothing waits for a lock. Files are made for their owner alone
+   count only when all of them are there. Writers lock, readers do not: a reader beside a writer may
+   see the state of a moment ago. Nothing waits for a lock. Files are made for their owner alone
    (0600); directories as the process's umask says. */
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
@@ -26,9 +26,9 @@ typedef struct phi_file_store_desc {
     const char *directory;   /* copied; made by the first write */
     phi_allocator allocator; /* copied (default: the C library's) */
     size_t memory_limit_bytes;
-    /* Every append and save waits for the disk (fsync), so that what was acknowledged survives a
-       loss of power. Default: the system writes when it likes (some 30 s), and only a crash of the
-       process is survived. */
+    /* Every append and save waits for the disk (fsync), so that acknowledged data survives a power
+       failure. Default: the system writes when it likes (some 30 s), and the data survives only a
+       crash of the process. */
     bool sync;
 } phi_file_store_desc;
 

@@ -1,10 +1,10 @@
-/* introspect.h - looking at a thread: what a lane shows in figures, the last that was said, and the
-   log in words.
+/* introspect.h - facts about a thread: figures of a lane's view, its newest messages, and the log
+   as text.
 
-   For screens, logs and people who search for a fault. What of a view a model is sent, and why, is
-   another matter: phi_explain. Each of these makes a view and costs as much, and says what
-   phi_thread_view says where that fails. Entries are read for phi_thread_describe only, and only
-   those that it writes a line of. All of them look, and change nothing; also while a run goes on.
+   For screens, logs and people who search for a fault. Which messages of a view are sent to a
+   model, and why, phi_explain says. Each of these makes a view, costs as much, and returns
+   phi_thread_view's status where that fails. Only phi_thread_describe reads entries, and only those
+   that it writes a line of. None of them changes anything; all are allowed during a run.
    Threads: the pumping thread. */
 #ifndef PHI_PERSIST_INTROSPECT_H
 #define PHI_PERSIST_INTROSPECT_H

@@ -1,5 +1,5 @@
-/* store.h - where threads and documents are kept: an interface, and what makes a thread durable in
-   one.
+/* store.h - stores for threads and documents: an interface, and the functions that make a thread
+   durable.
 
    phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
    docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
@@ -21,10 +21,9 @@ typedef struct phi_store_item {
 } phi_store_item;
 
 /* All functions: PHI_OK, PHI_NOT_FOUND (no such id), PHI_BUSY (another writer holds its lock:
-   "locked"), PHI_PARSE (what is there is damaged; `words`), PHI_FULL (no space left), PHI_IO,
-   PHI_BAD_ARG (an id that is none), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing
-   changed. `words`, where not NULL, get what is to be said about it, cut to words_size and
-   terminated.
+   "locked"), PHI_PARSE (the data is damaged; `words`), PHI_FULL (no space left), PHI_IO,
+   PHI_BAD_ARG (an invalid id), PHI_TOO_BIG, PHI_NO_MEMORY. On anything but PHI_OK nothing changed.
+   `words`, where not NULL, get a message, cut to words_size and terminated.
    Threads: as its implementation says; phi calls it on the pumping thread.
    Callbacks: inside these functions, of phi's only those of arenas and JSON: the thread and its
    agent are in use. */
@@ -46,10 +45,10 @@ typedef struct phi_store {
        policy says). */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
-    /* Calls `each` for the entries from `from` on, in order, until it says anything but PHI_OK,
-       which is then what read says. What is torn at the end of a file is no entry, and is left out,
-       and cut off by the next append; *torn, where given, says how many bytes. PHI_PARSE: what is
-       before the damage was given. A thread without an entry is not found. */
+    /* Calls `each` for the entries from `from` on, in order, until it returns anything but PHI_OK,
+       which read then returns. A torn entry at the end of a file is left out, and the next append
+       cuts it off; *torn, where given, says how many bytes. PHI_PARSE: `each` got the entries
+       before the damage. A thread without an entry is not found. */
     phi_status (*read)(void *user_data, const char *thread_id, uint64_t from,
                        phi_status (*each)(void *ctx, uint64_t seq, phi_str entry), void *ctx,
                        uint64_t *torn, char *words, size_t words_size);
@@ -65,16 +64,16 @@ typedef struct phi_store {
 
 /* ---- a thread in a store ---- */
 
-/* From now on what is appended goes to the store as well: by phi_thread_sync, and by itself at the
-   end of each step (of a turn and of a run before that is told). Also while a run goes over it. The
-   store holds a thread of that id already: the thread must be empty, and is filled with it (*torn
-   as in read). It does not: what the thread has is written first. Locks it until phi_thread_detach,
-   or until the thread is freed, which syncs too. `store` is copied, what it points to borrowed
-   until then. append and read are needed; without lock nothing is locked. What is stored and not
-   shown by the active lane leaves memory at the beginning of a phi_step, when no event of its agent
-   waits (of a thread that phi_run was lent: no event at all). Whatever needs it reads the log back
-   from the store, in one call, or says what the store says; then it stays until something goes out
-   of view again.
+/* From now on appended entries go to the store as well: by phi_thread_sync, and by themselves at
+   the end of each step (at the end of a turn and of a run before its event). Allowed during a run.
+   If the store holds a thread of that id already, the thread must be empty, and is filled with it
+   (*torn as in read); if not, the thread's entries are written first. Locks it until
+   phi_thread_detach, or until the thread is freed, which syncs too. `store` is copied, its pointers
+   are borrowed until then. append and read are needed; without lock nothing is locked. Stored
+   entries outside of the active lane's view are evicted from memory at the beginning of a phi_step,
+   when no event of the agent waits (of a thread lent to phi_run: no event at all). A call that
+   needs them recalls the whole log from the store, or returns the store's status; then the log
+   stays until another entry goes out of view.
    PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as
    the store's functions else; words go to *words. Then nothing changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
@@ -82,8 +81,8 @@ PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store,
 /* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried
    again with the next entry. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
-/* Syncs; also when that fails it is detached, and keeps its id. Before, it reads back what has left
-   memory: where that fails it stays attached. */
+/* Syncs and detaches; also when the sync fails, and keeps the id. Before, it recalls evicted
+   entries: where that fails the thread stays attached. */
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 

@@ -1,4 +1,4 @@
-/* recorder.h - sessions out of events.
+/* recorder.h - makes sessions out of events.
 
        phi_recorder *recorder = phi_recorder_new(NULL);
        while (phi_next_event(rt, &event)) phi_recorder_add(recorder, &event);
@@ -33,7 +33,7 @@ typedef struct phi_recorder_desc {
     phi_allocator allocator;   /* copied (default: the C library's) */
     size_t memory_limit_bytes; /* of the recorder and its sessions (default: none) */
     bool streaming_events;     /* keep each delta of an answer, which are most events */
-    /* keep what was sent (phi_agent_desc.capture_requests): in the turn and as an event */
+    /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
     bool turn_requests;
     /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session
        must have been changed: phi_check_and_rotate); else a session begins by its first loop. */
@@ -87,8 +87,8 @@ PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_s
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
-/* Completes the sessions of which no loop runs or is pending, but for those that were begun by hand
-   and wait for their first; returns how many. */
+/* Completes the sessions of which no loop runs or is pending, except sessions begun by hand that
+   wait for their first loop; returns how many. */
 PHI_API size_t phi_recorder_checkpoint(phi_recorder *recorder);
 /* Completes all: loops that run or are pending become ABORTED. */
 PHI_API void phi_recorder_flush(phi_recorder *recorder);

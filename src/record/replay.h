@@ -1,5 +1,5 @@
-/* replay.h - a run is recorded to a tape, and played again without a network: the same log, byte
-   for byte.
+/* replay.h - records a run to a tape, and plays it again without a network: the same log, byte for
+   byte.
 
        FILE *file = fopen("run.tape", "wb");
        phi_tape_desc desc = PHI_ZERO;
@@ -41,11 +41,11 @@ typedef struct phi_tape_desc {
        PHI_OK: the recording ends there, with this status; the run goes on. */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Playing: whether the tool is run again, and its result compared with the recorded one; else
-       it is not called, and what is recorded counts (default: no tool is run). */
+       it is not called, and the recorded result counts (default: no tool is run). */
     bool (*runs_fn)(void *user_data, phi_str tool_name);
     void *user_data; /* of both */
-    /* Recording: texts of at least 8 bytes that are to appear nowhere on the tape; NULL-ended. What
-       is sent in headers and URLs as a key or a token is found without (default: none) */
+    /* Recording: texts of at least 8 bytes that must not appear on the tape; NULL-ended. Keys and
+       tokens in headers and URLs are found by themselves (default: none) */
     const char *const *secrets;
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;
@@ -59,9 +59,9 @@ typedef struct phi_tape_divergence {
     phi_str recorded, actual;
 } phi_tape_divergence;
 
-/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; one
-   that was cut off in its last line is played up to there. NULL: no memory, write_fn is missing, or
-   the text is no tape: `error`, where given, says what is wrong in which line.
+/* Makes a tape to record on, or to play. `text` is a whole tape, borrowed until phi_tape_free; a
+   tape cut off in its last line is played up to there. NULL: no memory, write_fn is missing, or the
+   text is no tape: `error`, where given, names the line and the fault.
    It goes into phi_runtime_desc.tape, of one runtime in its life. */
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);

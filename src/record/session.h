@@ -1,4 +1,5 @@
-/* session.h - the record of what agents did: Session > LoopRecord > Turn > events, and its JSON.
+/* session.h - sessions: a record of agents' runs (Session > LoopRecord > Turn > events), and its
+   JSON.
 
    A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records
    are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
@@ -55,7 +56,7 @@ typedef struct phi_turn {
     const phi_message *results;
     size_t result_count;
     int64_t started_ms, ended_ms;
-    phi_str request; /* what was sent, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
+    phi_str request; /* the request, JSON text (PHI_EV_TURN_REQUEST); empty: not captured */
 } phi_turn;
 
 /* An event as JSON text (phi_event_from_json). Gaps in `sequence`, which counts from 0 in each
@@ -110,7 +111,7 @@ typedef struct phi_loop_record {
     const phi_loop_config *config; /* NULL: nothing is known of it */
     const phi_message *messages;   /* all that it added */
     size_t message_count;
-    phi_turn *turns; /* those that ended */
+    phi_turn *turns; /* finished turns */
     size_t turn_count;
     phi_usage usage;
     phi_str metadata; /* JSON text */
@@ -184,10 +185,10 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session); /* of all
 /* The interchange format, indented by two; in the arena. PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flags, phi_arena *arena,
                                        phi_str *out);
-/* Reads one. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0: none). What
-   is missing or of a wrong type counts as absent, but for session_id, the loops' ids and messages;
-   keys that are not known are ignored. Caller frees *out with phi_session_free. PHI_PARSE, and
-   *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
+/* Reads a session. allocator: copied; NULL: the C library's. limit_bytes: of all it takes (0:
+   none). A field that is missing or of a wrong type counts as absent, but for session_id, the
+   loops' ids and messages; unknown keys are ignored. Caller frees *out with phi_session_free.
+   PHI_PARSE, and *error (NULL: not wanted) says why; PHI_NO_MEMORY. */
 PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allocator,
                                          size_t limit_bytes, phi_session **out,
                                          phi_parse_error *error);
@@ -209,9 +210,9 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* The runs of a thread as a session: turns, messages, usage, spawned runs, without events. It has
    the id of the first run; each loop has its own session's. Messages that belong to no run, such as
-   those that the host appended, are in none. A run that goes on is RUNNING, one that was never
-   ended is too. What compactions have made of runs stands in blocks (phi_session_add_blocks).
-   Caller frees with phi_session_free.
+   those that the host appended, are in none. A run that is active, or never ended, is RUNNING.
+   Blocks describe what compactions did to runs (phi_session_add_blocks). Caller frees with
+   phi_session_free.
    PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);

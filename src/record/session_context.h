@@ -1,5 +1,4 @@
-/* session_context.h - compaction blocks: what a model would be sent of a session, and the making of
-   blocks.
+/* session_context.h - compaction blocks: applies them to load a session's messages, and makes them.
 
        phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
        phi_agent_thread(agent), NULL, 0);
@@ -22,13 +21,13 @@
 extern "C" {
 #endif
 
-/* A loop whose parent is not in the session goes on from the one that stands before it, as the
-   prompts of one agent do (of a group: the selected one). Without it such a loop begins anew, as in
-   the original. */
+/* A loop whose parent is not in the session continues the loop before it, as the prompts of one
+   agent do (of a group: the selected one). Without it such a loop begins anew, as in the
+   original. */
 #define PHI_SESSION_ROOTS_GO_ON 1u
 
-/* The messages of a loop (loop_id empty: of the last one that has any) and of the loops it goes on
-   from, oldest first, with their blocks applied:
+/* The messages of a loop (loop_id empty: of the last loop that has any) and of its ancestors,
+   oldest first, with their blocks applied:
    - of the loop itself: the turns of keep_first as they are, keep_compacted, keep_recent, and then
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
@@ -46,16 +45,16 @@ PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_
                                        const phi_token_counter *counter, phi_arena *arena,
                                        const phi_message **out, size_t *count);
 
-/* The same in a thread: all messages of the way are appended, those that are not loaded too, and
-   blocks and scope are one rewrite behind them, a compaction, so that the thread shows what
-   phi_session_context loads; revoked, it shows everything. The thread may hold something before. A
-   summary is one: a later compaction takes over its lines. A block that a rewrite cannot follow,
-   since it parts a call from its result, replaces all messages at once. Runs over the thread that
-   have the session's id get loop ids that no loop of the session has. For that, loops that no
-   appended message names come first, as a LOOP_START and a LOOP_END each.
-   PHI_BUSY: a run goes over the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
-   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, what the store says: what was
-   appended by then stays, such loops first, then the messages; the rewrite is not there. */
+/* The same in a thread: all messages of these loops are appended, also those that are not loaded.
+   Blocks and scope are one rewrite behind them, a compaction, so that the thread's view is the list
+   that phi_session_context loads; revoked, the view has everything. The thread need not be empty. A
+   summary stays a summary: a later compaction takes over its lines. A block that a rewrite cannot
+   follow, since it parts a call from its result, replaces all messages at once. Runs over the
+   thread that have the session's id get loop ids that no loop of the session has. For that, loops
+   that no appended message names come first, as a LOOP_START and a LOOP_END each.
+   PHI_BUSY: a run uses the thread; PHI_BAD_ARG: also a message that is unfit for a thread, and
+   words (may be NULL) say which; PHI_NOT_FOUND; PHI_NO_MEMORY, the store's status: entries appended
+   by then stay, such loops first, then the messages; the rewrite is not there. */
 PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loop_id,
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
@@ -65,11 +64,10 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
    of one it has; earlier ones a keep_compacted of all their turns, where they have none. Messages
    stay as they are.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
-   among them, with long results cut. keep_compacted: what is between, as one summary
-   (history/compact.h) behind the focus message, or as it is where that would not be smaller; where
-   nothing is between, it is not there. No section parts a call from its result. at_ms: when. *made,
-   where given: how many loops got one. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing
-   changed. */
+   among them, with long results cut. keep_compacted: the turns between, as one summary
+   (history/compact.h) behind the focus message, or as they are where that would not be smaller;
+   absent where there are none. No section parts a call from its result. at_ms: when. *made, where
+   given: how many loops got a block. PHI_NOT_FOUND, PHI_NO_MEMORY, PHI_BAD_ARG: nothing changed. */
 PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, int64_t at_ms,
@@ -109,12 +107,12 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
                                             char *words, size_t words_size);
 
-/* Gives the loops of a session, recorded from events, the blocks that say what a thread's active
-   lane shows of them now, where compactions have changed it (phi_session_of_thread has them
-   already). The last loop that has messages gets up to three sections; an earlier one
-   keep_compacted, which holds all that is shown of it; and so do those before one that has a block,
-   since the original expects that. What no compaction touched has none. Loops of other lanes, and
-   those whose messages are not as many as the log has of them, are left as they are. PHI_NO_MEMORY,
+/* Gives the loops of a session, recorded from events, blocks that describe their part of the active
+   lane's view, where compactions have changed it (phi_session_of_thread has them already). The last
+   loop that has messages gets up to three sections. An earlier loop gets keep_compacted with all of
+   its messages in view; so do the loops before a loop that has a block, since the original expects
+   that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
+   another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
    PHI_BAD_ARG, what the store says: nothing changed. */
 PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
 

@@ -37,7 +37,7 @@ typedef enum phi_json_type {
     PHI_JSON_OBJECT
 } phi_json_type;
 
-#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever is asked for */
+#define PHI_JSON_MAX_DEPTH 1024u /* nested arrays and objects at most, whatever the limit */
 
 /* ---- reading ---- */
 
@@ -49,8 +49,8 @@ typedef enum phi_json_type {
 #define PHI_JSON_REPLACE_BAD_UTF8 2u
 
 /* Reads one JSON text (RFC 8259, nothing more). flags: PHI_JSON_BORROW, PHI_JSON_REPLACE_BAD_UTF8.
-   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL); what
-   was taken from the arena until then is freed with it. `text` is borrowed until return. */
+   PHI_OK sets *out. PHI_PARSE, PHI_TOO_BIG and PHI_NO_MEMORY fill *error (which may be NULL);
+   memory taken from the arena until then is freed with it. `text` is borrowed until return. */
 PHI_API phi_status phi_json_parse(phi_arena *arena, phi_str text, uint32_t flags, phi_json **out,
                                   phi_parse_error *error);
 
@@ -61,7 +61,7 @@ typedef struct phi_json_reader {
     const char *text; /* as given */
     char *copy;       /* of it; NULL with PHI_JSON_BORROW */
     size_t len;
-    const char *base, *at, *end;    /* what is read: the copy, or the text */
+    const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
     const char *line_at;            /* where the line begins */
     const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
     char *string, *to;              /* its first byte unescaped, and where that is going on */
@@ -144,8 +144,8 @@ PHI_API phi_json *phi_json_new_object(phi_arena *arena);
 /* A deep copy, strings and keys too. NULL: no memory, or nested too deeply. */
 PHI_API phi_json *phi_json_copy(phi_arena *arena, const phi_json *node);
 
-/* Puts `value` under `key` (copied into the arena) in place of what was there, or at the end.
-   A value that is NULL is PHI_NO_MEMORY, so that calls nest:
+/* Puts `value` under `key` (copied into the arena) in place of an earlier value, or at the end. A
+   NULL value is PHI_NO_MEMORY, so that calls nest:
        phi_json_set(a, object, "name", phi_json_new_text(a, "ada"))
    A value that already is in a container, or is the container, is PHI_MISUSE. It must not hold the
    container. Both must live equally long. */
@@ -175,16 +175,16 @@ PHI_API phi_status phi_json_write(phi_arena *arena, const phi_json *node, uint32
 /* A value in a text, not yet read. */
 typedef struct phi_json_found {
     phi_json_type type;
-    phi_str raw;  /* borrowed from the text: all of it; of a string what is between the quotes */
+    phi_str raw;  /* borrowed from the text: all of it; of a string the bytes between the quotes */
     bool escaped; /* a string with escapes in it */
 } phi_json_found;
 
 /* Finds the value at a path (as phi_json_path) by scanning the text: arrays on the path up to the
    item, objects to their end, since of duplicate keys the last counts, as with phi_json_get.
-   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the text is broken in what was scanned. What is skipped
-   is only checked for brackets and strings that close. */
+   PHI_OK, PHI_NOT_FOUND, or PHI_PARSE when the scanned text is broken. Skipped values are only
+   checked for brackets and strings that close. */
 PHI_API phi_status phi_json_find(phi_str text, const char *path, phi_json_found *out);
-/* What was found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
+/* The value found, as text (borrowed from the text, or unescaped into the arena; bad UTF-8 and lone
    surrogates become U+FFFD) or as a number. False: no memory, not a string, not a number that
    fits. */
 PHI_API bool phi_json_found_str(phi_arena *arena, const phi_json_found *found, phi_str *out);

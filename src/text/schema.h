@@ -4,9 +4,9 @@
    (one schema for all items), minItems, maxItems, minLength, maxLength (in characters), minimum,
    maximum, exclusiveMinimum, exclusiveMaximum (numbers; the old booleans too), anyOf, oneOf, allOf,
    $ref to "#" or "#/a/b"; true and false as schemas; nullable. Keywords that only describe (title,
-   description, default, examples, format, ...) are read over. Keywords that would restrict but
-   are not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid.
-   In a check, what is malformed or not understood restricts nothing.
+   description, default, examples, format, ...) are ignored. Keywords that would restrict but are
+   not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
+   malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
    PHI_TOO_BIG, never a hang or a crash. */
 #ifndef PHI_TEXT_SCHEMA_H

@@ -1,4 +1,4 @@
-/* context_tools.h - tools by which a model looks after what it sees: prun, prun_with_memo,
+/* context_tools.h - tools by which a model edits its own view: prun, prun_with_memo,
    revert_to_state.
 
        phi_tool tools[2];
@@ -22,8 +22,8 @@ extern "C" {
    NULL. */
 PHI_API phi_status phi_tools_prun(phi_tool *out);
 
-/* revert_to_state {category, step, summary}. Whoever has it sees a line "[step n12]" behind each
-   tool result.
+/* revert_to_state {category, step, summary}. With it, each tool result ends with a line "[step
+   n12]".
    PHI_BAD_ARG: out is NULL. */
 PHI_API phi_status phi_tools_revert(phi_tool *out);
 

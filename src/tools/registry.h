@@ -1,4 +1,4 @@
-/* registry.h - tools by name, for whoever puts agents together from lists of names. */
+/* registry.h - tools by name, for hosts that put agents together from lists of names. */
 #ifndef PHI_TOOLS_REGISTRY_H
 #define PHI_TOOLS_REGISTRY_H
 

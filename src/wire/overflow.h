@@ -1,5 +1,4 @@
-/* overflow.h - whether an answer failed because what was asked is longer than the model's
-   window. */
+/* overflow.h - whether an answer failed because the prompt is longer than the model's window. */
 #ifndef PHI_WIRE_OVERFLOW_H
 #define PHI_WIRE_OVERFLOW_H
 

@@ -1,5 +1,5 @@
-/* structured.h - the JSON of an answer: taken out of a message, and held against the schema it was
-   asked by.
+/* structured.h - the JSON of an answer: takes it out of a message and checks it against the
+   request's schema.
 
    The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that
    a host need not know by which way it came. docs/structured.md tells the ways. */

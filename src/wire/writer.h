@@ -28,7 +28,7 @@ PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_call_end(phi_answer *answer);
 
-/* Tokens so far, in place of what was said before; total_tokens 0: it is computed. */
+/* Tokens so far, in place of earlier counts; total_tokens 0: it is computed. */
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
 
 /* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With
