@@ -4509,15 +4509,15 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0xb742884a
+#if PHI__IMP_BASE != 0x3e7e2b17
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0xb742884a
+#define PHI__IMP_BASE 0x3e7e2b17
 
 /* ---- src/base/base_in.h ---- */
 
-/* base_in.h - the ground for our own modules: internal linkage, assertions, atomics, small helpers.
+/* base_in.h - what every module of phi needs: internal linkage, assertions, atomics, small helpers.
 
    PHI__FN marks a function that crosses files: hidden in the per-file build, static when
    amalgamated. */
@@ -4649,7 +4649,7 @@ PHI__FN bool phi__arena_str(phi_arena *arena, phi_str s, phi_str *out);
 
 /* ---- src/base/buf_in.h ---- */
 
-/* buf_in.h - a growing run of bytes, with a failure that sticks.
+/* buf_in.h - a growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */
@@ -4689,7 +4689,7 @@ static inline phi_str phi__buf_str(const phi__buf *buf) { return phi__str(buf->a
 
 /* ---- src/base/base64_in.h ---- */
 
-/* base64_in.h - RFC 4648 base64 with padding, whole or in slices. */
+/* base64_in.h - RFC 4648 base64 with padding, all at once or in slices. */
 #ifndef PHI_BASE_BASE64_IN_H
 #define PHI_BASE_BASE64_IN_H
 
@@ -4726,7 +4726,7 @@ PHI__FN uint32_t phi__crc32(uint32_t before, const void *bytes, size_t len);
 enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
 /* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
-   is one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
+   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
 /* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is
@@ -4751,15 +4751,15 @@ PHI__FN void phi__uuid(const unsigned char random[16], char out[PHI__UUID_SIZE])
 
 /* ---- src/base/list_in.h ---- */
 
-/* list_in.h - lists whose links are inside of what they hold.
+/* list_in.h - intrusive lists: the links are members of the listed structs.
 
        phi__list_push(&list, &thing->link);
        for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
        link));
 
-   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same
-   wherever it stands. Whoever walks a list and takes links out reads `next` before. A list must not
-   be copied while it is in use. */
+   A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
+   wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
+   it is in use. */
 #ifndef PHI_BASE_LIST_IN_H
 #define PHI_BASE_LIST_IN_H
 
@@ -4800,7 +4800,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
 
 /* ---- src/base/map_in.h ---- */
 
-/* map_in.h - things found by a hash: a table with open addressing that grows.
+/* map_in.h - a hash table with open addressing that grows.
 
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
@@ -4832,7 +4832,7 @@ PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless *
 PHI__FN bool phi__map_room(phi__map *map);
 /* An item that is not in there, after phi__map_room. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
-/* One that is in there under this hash. */
+/* An entry that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 /* The next item under a hash, *probe being 0 at first; NULL: that were all. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
@@ -4848,7 +4848,8 @@ PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);
        phi__sha256_add(&sha, bytes, len);   // any number of times
        phi__sha256_end(&sha, out);          // once; begin again before the next use
 
-   Takes no memory. Nothing here runs in constant time on purpose: what is hashed is a request. */
+   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
+   secrets. */
 #ifndef PHI_BASE_SHA256_IN_H
 #define PHI_BASE_SHA256_IN_H
 
@@ -4985,7 +4986,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code);
 
 /* ---- src/base/words_in.h ---- */
 
-/* words_in.h - words made of bytes that a server or a file system gave. */
+/* words_in.h - makes messages of bytes that came from a server or a file system. */
 #ifndef PHI_BASE_WORDS_IN_H
 #define PHI_BASE_WORDS_IN_H
 
@@ -5197,7 +5198,7 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->own, mark.own);
     phi__arena_drop(arena, &arena->shared, mark.shared);
-    /* else what is tried and given up again would ask for more each time */
+    /* else an allocation that is tried and undone would take more memory each time */
     arena->next_block_bytes = mark.shared != NULL
                                   ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;
@@ -6214,7 +6215,7 @@ PHI__FN size_t phi__utf8_put(char out[4], uint32_t code) {
 
 /* ---- src/base/words.c ---- */
 
-/* words.c - '?' stands for what a terminal would act on, as ls does it. */
+/* words.c - puts '?' in place of characters that a terminal would act on, as ls does. */
 
 
 /* Length of the valid sequence at `at`, or 0. */
@@ -6256,7 +6257,7 @@ static size_t phi__words_put(char *at, size_t len, bool line) {
     return out;
 }
 
-/* ---- for whoever makes words ---- */
+/* ---- for makers of messages ---- */
 
 PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
 
@@ -6265,11 +6266,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x986ca328
+#if PHI__IMP_TEXT != 0xdf6ade22
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x986ca328
+#define PHI__IMP_TEXT 0xdf6ade22
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6487,12 +6488,12 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
-   surrogates. A lone surrogate is 6, and the code says what it is. 0: no escape, or cut. */
+   surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
 PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code);
 /* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
-   which moves on. Whatever is bad becomes U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes,
-   writes at most three times what it takes, and never more than that when there is nothing bad:
-   then it may work in place. Returns where it stopped. */
+   which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
+   writes at most three times as many; without bad bytes it never writes more than it takes, so it
+   may work in place. Returns where it stopped. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most, char **to);
 
@@ -6514,8 +6515,8 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
 
    Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
    the value has skips the value and returns false: null and surprises need no code. After broken
-   text `bad` is set and every call returns false. What is skipped is checked for closing strings
-   and brackets, not for its grammar. Nothing is allocated and nothing is copied. */
+   text `bad` is set and every call returns false. Skipped values are checked for closing strings
+   and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
 #ifndef PHI_TEXT_JSON_CURSOR_IN_H
 #define PHI_TEXT_JSON_CURSOR_IN_H
 
@@ -6526,7 +6527,7 @@ typedef struct phi__json_cursor {
     bool bad;
 } phi__json_cursor;
 
-/* What is between two quotes, as it stands there. */
+/* The raw bytes between two quotes. */
 typedef struct phi__json_text {
     const char *at;
     size_t len;
@@ -6582,13 +6583,13 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
        if (got < 0) ...                     // said from now on: nothing more is found
        phi__json_fields_free(&fields);
 
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found
-   once, in the text's order; those of a whole text are the leaves of its tree, also where a key is
-   there twice, however the text was cut. A number is whole when a byte behind it says so: one that
-   is all of the text is never found. What is checked is all of JSON's grammar, up to where the text
-   ends.
-   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size,
-   from `memory`. The text is only looked at, and may move between two calls. */
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
+   once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
+   keys included, however the text was cut. A number is complete when a byte follows it: a number
+   that is the whole text is never found. All of JSON's grammar is checked, up to the end of the
+   text so far.
+   Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
+   size, from `memory`. The text is only read, and may move between two calls. */
 #ifndef PHI_TEXT_JSON_FIELDS_IN_H
 #define PHI_TEXT_JSON_FIELDS_IN_H
 
@@ -6650,8 +6651,7 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. What is read and too large for it becomes its
-       largest. */
+    /* Any integer or enum that is not negative. A value too large for it becomes its largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
     /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
@@ -6680,8 +6680,9 @@ typedef struct phi__field {
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
-/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings
-   are borrowed from the tree, or copied where there is an arena. False: no memory for one. */
+/* Sets every field of the table: a member that is missing or of another type gives empty, false or
+   zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
+   one. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 
@@ -6710,8 +6711,7 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 
 /* ---- src/text/schema_in.h ---- */
 
-/* schema_in.h - what the check of values and that of schemas share: where they are, what they say,
-   how much they may do. */
+/* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit. */
 #ifndef PHI_TEXT_SCHEMA_IN_H
 #define PHI_TEXT_SCHEMA_IN_H
 
@@ -6726,7 +6726,7 @@ typedef struct phi__schema {
     char place[128];         /* arguments.list[2].name, cut where it is longer */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* of what is no matter of fit */
+    phi_status status; /* of faults that are no mismatch */
 } phi__schema;
 
 PHI__FN void phi__schema_put(phi__schema *c, phi_str text);
@@ -6750,19 +6750,19 @@ PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref);
 
 /* ---- src/text/sse_in.h ---- */
 
-/* sse_in.h - server-sent events out of bytes that arrive in any pieces.
+/* sse_in.h - reads server-sent events out of bytes that arrive in any pieces.
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
        if (got < 0) ...                       // a phi_status, from now on
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
-   read over. Data lines are joined by LF. An event without data is not handed out (as the standard
+   ignored. Data lines are joined by LF. An event without data is not handed out (as the standard
    says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
-   a bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server
-   wrote without `data:`. It ends the event before it. It goes on to the next data or event line, or
-   to the end of the stream, and is an event of its own.
-   What is handed out is valid until the next call of next, feed, finish or reset, and may point
+   a bracket is no field, but the start of stray JSON: an error, or a whole answer, that a server
+   wrote without `data:`. It ends the event before it, extends to the next data or event line or to
+   the end of the stream, and is an event of its own.
+   An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
 #define PHI_TEXT_SSE_IN_H
@@ -6780,14 +6780,14 @@ typedef struct phi__sse {
     phi__buf data; /* data lines before the one under way */
     phi__buf name;
     phi_str view;         /* a single data line that lies in the bytes fed */
-    const char *at, *end; /* of the bytes fed, what is not read */
+    const char *at, *end; /* the fed bytes that are not read yet */
     size_t max_event_bytes;
     uint64_t comments; /* comment lines so far: keep-alives */
     uint64_t events;   /* handed out so far */
     uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
-    bool strays; /* set after init, where bare JSON is to be handed out */
-    bool stray;  /* the event under way, or the one handed out, is bare JSON */
+    bool strays; /* set after init, to get stray JSON */
+    bool stray;  /* the event under way, or the one handed out, is stray JSON */
     phi_status status;
 } phi__sse;
 
@@ -6886,7 +6886,7 @@ static inline bool phi__json_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* From an opening bracket to the one that closes it; a bit a level says which kind is open. */
+/* From an opening bracket to its closing one; a bit for each level says which kind is open. */
 static bool phi__json_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
@@ -6919,7 +6919,7 @@ PHI__FN bool phi__json_skip(phi__json_cursor *c) {
     return c->at < c->end ? phi__json_skip_word(c) : phi__json_cursor_bad(c);
 }
 
-/* The value is of another type than what was asked for. */
+/* The value is of another type than the caller wants. */
 static bool phi__json_cursor_other(phi__json_cursor *c) {
     (void)phi__json_skip(c);
     return false;
@@ -7382,7 +7382,8 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
 
 /* ---- src/text/json_fields.c ---- */
 
-/* json_fields.c - a machine over the bytes of a text that grows: where it stopped, it goes on.
+/* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
+   last one stopped.
 
    No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
 
@@ -7466,7 +7467,7 @@ static phi__json_field_got phi__json_field_key(phi__json_fields *f, phi_str raw)
 
 /* ---- tokens ---- */
 
-/* Bytes of what is not plain inside a string. 0: it is cut, or wrong. */
+/* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
 static size_t phi__json_field_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;
@@ -8123,7 +8124,7 @@ typedef struct phi__json_decimal {
     bool cut, negative;       /* more digits than w has */
 } phi__json_decimal;
 
-/* w * 10^k when that can be told for sure. Infinite and tiny values cannot. */
+/* w * 10^k when the result is certain. Infinite and tiny values cannot. */
 static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
     int shift = phi__json_leading_zeros(w), top;
     phi__json_pow p = phi__json_pow10(k);
@@ -8756,7 +8757,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
-    } else { /* what is bad takes three bytes for one or more */
+    } else { /* U+FFFD takes three bytes in place of one or more bad ones */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);
@@ -9170,7 +9171,7 @@ PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code)
     return 12;
 }
 
-/* An escape, a sequence, or what is bad. */
+/* An escape, a UTF-8 sequence, or a bad byte. */
 static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {
@@ -9242,7 +9243,7 @@ static uint32_t phi__json_decode(const char *at, size_t n) {
     return (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
 }
 
-/* What is not plain: at most 12 bytes for one character. */
+/* An escape or a sequence: at most 12 bytes for one character. */
 static const char *phi__json_put_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
     size_t n;
@@ -9820,7 +9821,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
                              "expected at most ");
 }
 
-/* `count` against the limits named so; `noun` is what is counted. */
+/* `count` against the limits named so; `noun` names the counted things. */
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
@@ -9978,7 +9979,7 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-/* What is malformed or not understood restricts nothing. */
+/* A malformed or unknown keyword restricts nothing. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *ref, *target;
     bool fits = true;
@@ -10224,8 +10225,7 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 
 /* ---- src/text/schema_words.c ---- */
 
-/* schema_words.c - what a check of a schema says and where it is, how much it may do, and the
-   references it follows. */
+/* schema_words.c - a schema check's messages, paths, work limit and references. */
 
 
 /* ---- words ---- */
@@ -10463,8 +10463,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* Whether a line ends the event under way, as a blank one does: bare JSON behind data lines, or a
-   field behind bare JSON. */
+/* Whether a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
+   field behind stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
     if (!sse->stray) return phi__sse_is_bare(line);
@@ -10530,7 +10530,7 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
     return cr != NULL ? cr : lf;
 }
 
-/* Takes what was fed into the line that goes on in the next piece. */
+/* Copies the rest of the fed bytes into the line that the next piece continues. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
     /* the field's name, at least */

@@ -194,7 +194,7 @@ PHI_API phi_arena_mark phi_arena_save(const phi_arena *arena) {
 PHI_API void phi_arena_reset(phi_arena *arena, phi_arena_mark mark) {
     phi__arena_drop(arena, &arena->own, mark.own);
     phi__arena_drop(arena, &arena->shared, mark.shared);
-    /* else what is tried and given up again would ask for more each time */
+    /* else an allocation that is tried and undone would take more memory each time */
     arena->next_block_bytes = mark.shared != NULL
                                   ? phi__min(mark.shared->bytes * 2, arena->most_block_bytes)
                                   : arena->first_block_bytes;

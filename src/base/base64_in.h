@@ -1,4 +1,4 @@
-/* base64_in.h - RFC 4648 base64 with padding, whole or in slices. */
+/* base64_in.h - RFC 4648 base64 with padding, all at once or in slices. */
 #ifndef PHI_BASE_BASE64_IN_H
 #define PHI_BASE_BASE64_IN_H
 

@@ -1,4 +1,4 @@
-/* base_in.h - the ground for our own modules: internal linkage, assertions, atomics, small helpers.
+/* base_in.h - what every module of phi needs: internal linkage, assertions, atomics, small helpers.
 
    PHI__FN marks a function that crosses files: hidden in the per-file build, static when
    amalgamated. */

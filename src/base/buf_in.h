@@ -1,4 +1,4 @@
-/* buf_in.h - a growing run of bytes, with a failure that sticks.
+/* buf_in.h - a growing buffer of bytes; after a failed allocation it stays failed.
 
    Appending to a failed buffer does nothing, so a writer checks `failed` once, at its end.
    What phi__buf_str returns is valid until the next append, take or free. */

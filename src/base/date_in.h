@@ -7,7 +7,7 @@
 enum { PHI__DATE_BYTES = 25 }; /* the longest text, and its terminator */
 
 /* Writes Unix time in milliseconds, terminated, in UTC, with three digits of fraction where there
-   is one. What is outside of the years 0 to 9999 becomes the nearest inside. Returns the length. */
+   is one. Times outside of the years 0 to 9999 become the nearest inside. Returns the length. */
 PHI__FN size_t phi__date_put(int64_t ms, char out[PHI__DATE_BYTES]);
 
 /* Reads one, with any fraction (cut to milliseconds) and any offset. False: it is none, *ms is

@@ -1,12 +1,12 @@
-/* list_in.h - lists whose links are inside of what they hold.
+/* list_in.h - intrusive lists: the links are members of the listed structs.
 
        phi__list_push(&list, &thing->link);
        for (link = list.first; link != NULL; link = link->next) use(PHI__OWNER(link, struct thing,
        link));
 
-   A link is in one list at a time; a list that is zeroed is empty. Taking one out costs the same
-   wherever it stands. Whoever walks a list and takes links out reads `next` before. A list must not
-   be copied while it is in use. */
+   A link is in one list at a time; a list that is zeroed is empty. Removing a link costs the same
+   wherever it stands. A loop that removes links reads `next` first. A list must not be copied while
+   it is in use. */
 #ifndef PHI_BASE_LIST_IN_H
 #define PHI_BASE_LIST_IN_H
 

@@ -1,4 +1,4 @@
-/* map_in.h - things found by a hash: a table with open addressing that grows.
+/* map_in.h - a hash table with open addressing that grows.
 
        for (probe = 0; (item = phi__map_each(&map, hash, &probe)) != NULL;)
            if (its key is the one) return item;
@@ -31,7 +31,7 @@ PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless *
 PHI__FN bool phi__map_room(phi__map *map);
 /* An item that is not in there, after phi__map_room. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
-/* One that is in there under this hash. */
+/* An entry that is in the map under this hash. */
 PHI__FN void phi__map_drop(phi__map *map, uint64_t hash, const void *item);
 /* The next item under a hash, *probe being 0 at first; NULL: that were all. */
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe);

@@ -5,7 +5,8 @@
        phi__sha256_add(&sha, bytes, len);   // any number of times
        phi__sha256_end(&sha, out);          // once; begin again before the next use
 
-   Takes no memory. Nothing here runs in constant time on purpose: what is hashed is a request. */
+   Takes no memory. Nothing here runs in constant time on purpose: it hashes requests, not
+   secrets. */
 #ifndef PHI_BASE_SHA256_IN_H
 #define PHI_BASE_SHA256_IN_H
 

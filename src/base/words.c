@@ -1,4 +1,4 @@
-/* words.c - '?' stands for what a terminal would act on, as ls does it. */
+/* words.c - puts '?' in place of characters that a terminal would act on, as ls does. */
 #include "base/words_in.h"
 
 #include "base/utf8_in.h"
@@ -42,7 +42,7 @@ static size_t phi__words_put(char *at, size_t len, bool line) {
     return out;
 }
 
-/* ---- for whoever makes words ---- */
+/* ---- for makers of messages ---- */
 
 PHI__FN size_t phi__words_clean(char *at, size_t len) { return phi__words_put(at, len, false); }
 

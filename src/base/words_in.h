@@ -1,4 +1,4 @@
-/* words_in.h - words made of bytes that a server or a file system gave. */
+/* words_in.h - makes messages of bytes that came from a server or a file system. */
 #ifndef PHI_BASE_WORDS_IN_H
 #define PHI_BASE_WORDS_IN_H
 

@@ -79,7 +79,7 @@ static inline bool phi__json_skip_string(phi__json_cursor *c) {
     return true;
 }
 
-/* From an opening bracket to the one that closes it; a bit a level says which kind is open. */
+/* From an opening bracket to its closing one; a bit for each level says which kind is open. */
 static bool phi__json_skip_nested(phi__json_cursor *c) {
     uint32_t kinds[PHI_JSON_MAX_DEPTH / 32], depth = 0;
     while (c->at < c->end) {
@@ -112,7 +112,7 @@ PHI__FN bool phi__json_skip(phi__json_cursor *c) {
     return c->at < c->end ? phi__json_skip_word(c) : phi__json_cursor_bad(c);
 }
 
-/* The value is of another type than what was asked for. */
+/* The value is of another type than the caller wants. */
 static bool phi__json_cursor_other(phi__json_cursor *c) {
     (void)phi__json_skip(c);
     return false;

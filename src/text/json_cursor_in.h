@@ -12,8 +12,8 @@
 
    Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
    the value has skips the value and returns false: null and surprises need no code. After broken
-   text `bad` is set and every call returns false. What is skipped is checked for closing strings
-   and brackets, not for its grammar. Nothing is allocated and nothing is copied. */
+   text `bad` is set and every call returns false. Skipped values are checked for closing strings
+   and brackets, not for their grammar. Nothing is allocated and nothing is copied. */
 #ifndef PHI_TEXT_JSON_CURSOR_IN_H
 #define PHI_TEXT_JSON_CURSOR_IN_H
 
@@ -25,7 +25,7 @@ typedef struct phi__json_cursor {
     bool bad;
 } phi__json_cursor;
 
-/* What is between two quotes, as it stands there. */
+/* The raw bytes between two quotes. */
 typedef struct phi__json_text {
     const char *at;
     size_t len;

@@ -1,4 +1,5 @@
-/* json_fields.c - a machine over the bytes of a text that grows: where it stopped, it goes on.
+/* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
+   last one stopped.
 
    No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
 #include "text/json_fields_in.h"
@@ -84,7 +85,7 @@ static phi__json_field_got phi__json_field_key(phi__json_fields *f, phi_str raw)
 
 /* ---- tokens ---- */
 
-/* Bytes of what is not plain inside a string. 0: it is cut, or wrong. */
+/* Length of an escape or a UTF-8 sequence inside a string. 0: it is cut, or wrong. */
 static size_t phi__json_field_odd(phi__json_fields *f, const char *at, const char *end) {
     size_t left = (size_t)(end - at), n;
     uint32_t code = 0;

@@ -7,13 +7,13 @@
        if (got < 0) ...                     // said from now on: nothing more is found
        phi__json_fields_free(&fields);
 
-   A value is a leaf: a string, a number, true, false, null, an empty array or object. It is found
-   once, in the text's order; those of a whole text are the leaves of its tree, also where a key is
-   there twice, however the text was cut. A number is whole when a byte behind it says so: one that
-   is all of the text is never found. What is checked is all of JSON's grammar, up to where the text
-   ends.
-   Ownership: one growing buffer for the path and a stack for what is open, both of bounded size,
-   from `memory`. The text is only looked at, and may move between two calls. */
+   A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
+   once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
+   keys included, however the text was cut. A number is complete when a byte follows it: a number
+   that is the whole text is never found. All of JSON's grammar is checked, up to the end of the
+   text so far.
+   Ownership: one growing buffer for the path and a stack of the open brackets, both of bounded
+   size, from `memory`. The text is only read, and may move between two calls. */
 #ifndef PHI_TEXT_JSON_FIELDS_IN_H
 #define PHI_TEXT_JSON_FIELDS_IN_H
 

@@ -215,12 +215,12 @@ static inline const char *phi__json_quote_short(const char *at, const char *end,
 /* Length of the UTF-8 sequence at `at` (before end); 0: that byte is not part of any. */
 PHI__FN size_t phi__json_utf8(const char *at, const char *end);
 /* Length of the escape at the backslash `at`, its code point in *code: 2, 6, or 12 for a pair of
-   surrogates. A lone surrogate is 6, and the code says what it is. 0: no escape, or cut. */
+   surrogates. A lone surrogate is 6, and the code is the surrogate's. 0: no escape, or cut. */
 PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code);
 /* Unescapes about `most` bytes of [at, end), at least one byte and no sequence in part, to *to,
-   which moves on. Whatever is bad becomes U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes,
-   writes at most three times what it takes, and never more than that when there is nothing bad:
-   then it may work in place. Returns where it stopped. */
+   which moves on. Bad bytes become U+FFFD. Takes at most `most` + PHI__JSON_RUN_MORE bytes and
+   writes at most three times as many; without bad bytes it never writes more than it takes, so it
+   may work in place. Returns where it stopped. */
 #define PHI__JSON_RUN_MORE 12
 PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size_t most, char **to);
 

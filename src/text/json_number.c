@@ -123,7 +123,7 @@ typedef struct phi__json_decimal {
     bool cut, negative;       /* more digits than w has */
 } phi__json_decimal;
 
-/* w * 10^k when that can be told for sure. Infinite and tiny values cannot. */
+/* w * 10^k when the result is certain. Infinite and tiny values cannot. */
 static bool phi__json_fast(uint64_t w, int k, uint64_t *bits) {
     int shift = phi__json_leading_zeros(w), top;
     phi__json_pow p = phi__json_pow10(k);

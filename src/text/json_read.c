@@ -239,7 +239,7 @@ static inline const char *phi__json_read_text_closed(phi_json_reader *r, const c
         r->string = r->copy + (r->mark - r->base);
         r->to = r->copy + (r->odd - r->base);
         from = r->odd;
-    } else { /* what is bad takes three bytes for one or more */
+    } else { /* U+FFFD takes three bytes in place of one or more bad ones */
         size_t bytes = phi__add(len + 1, phi__mul(r->bad, 2));
         r->to = bytes == SIZE_MAX ? NULL : phi__arena_bytes(r->arena, bytes);
         if (r->to == NULL) return phi__json_read_no_memory(r, quote);

@@ -116,7 +116,7 @@ PHI__FN size_t phi__json_escape(const char *at, const char *end, uint32_t *code)
     return 12;
 }
 
-/* An escape, a sequence, or what is bad. */
+/* An escape, a UTF-8 sequence, or a bad byte. */
 static const char *phi__json_unescape_one(const char *at, const char *end, char **to) {
     size_t n;
     if (*at == '\\') {

@@ -29,7 +29,7 @@ static uint32_t phi__json_decode(const char *at, size_t n) {
     return (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12 | (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
 }
 
-/* What is not plain: at most 12 bytes for one character. */
+/* An escape or a sequence: at most 12 bytes for one character. */
 static const char *phi__json_put_special(const char *at, const char *end, bool ascii, char **to) {
     unsigned char c = (unsigned char)*at;
     size_t n;

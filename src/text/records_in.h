@@ -19,8 +19,7 @@
 typedef enum phi__field_kind {
     PHI__FIELD_STR, /* phi_str */
     PHI__FIELD_BOOL,
-    /* Any integer or enum that is not negative. What is read and too large for it becomes its
-       largest. */
+    /* Any integer or enum that is not negative. A value too large for it becomes its largest. */
     PHI__FIELD_UINT,
     PHI__FIELD_DOUBLE,
     /* int64_t, Unix milliseconds; in JSON a date and time in UTC. */
@@ -49,8 +48,9 @@ typedef struct phi__field {
 /* Appends the members, each with the comma before it that it needs. */
 PHI__FN void phi__records_put(phi__buf *out, const phi__field *fields, size_t count,
                               const void *from);
-/* Sets every field of the table: what is missing or of another type is empty, false, zero. Strings
-   are borrowed from the tree, or copied where there is an arena. False: no memory for one. */
+/* Sets every field of the table: a member that is missing or of another type gives empty, false or
+   zero. Strings are borrowed from the tree, or copied where there is an arena. False: no memory for
+   one. */
 PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, size_t count,
                               void *to, phi_arena *arena);
 

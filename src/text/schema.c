@@ -98,7 +98,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
                              "expected at most ");
 }
 
-/* `count` against the limits named so; `noun` is what is counted. */
+/* `count` against the limits named so; `noun` names the counted things. */
 static bool phi__schema_count(phi__schema *c, const phi_json *schema, const char *least_key,
                               const char *most_key, size_t count, const char *noun) {
     const phi_json *least = phi_json_get(schema, least_key), *most = phi_json_get(schema, most_key);
@@ -256,7 +256,7 @@ static bool phi__schema_by_type(phi__schema *c, const phi_json *schema, const ph
     }
 }
 
-/* What is malformed or not understood restricts nothing. */
+/* A malformed or unknown keyword restricts nothing. */
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value) {
     const phi_json *ref, *target;
     bool fits = true;

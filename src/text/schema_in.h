@@ -1,5 +1,4 @@
-/* schema_in.h - what the check of values and that of schemas share: where they are, what they say,
-   how much they may do. */
+/* schema_in.h - shared by the checks of values and of schemas: paths, messages, work limit. */
 #ifndef PHI_TEXT_SCHEMA_IN_H
 #define PHI_TEXT_SCHEMA_IN_H
 
@@ -16,7 +15,7 @@ typedef struct phi__schema {
     char place[128];         /* arguments.list[2].name, cut where it is longer */
     size_t place_len;
     uint32_t depth, quiet, work;
-    phi_status status; /* of what is no matter of fit */
+    phi_status status; /* of faults that are no mismatch */
 } phi__schema;
 
 PHI__FN void phi__schema_put(phi__schema *c, phi_str text);

@@ -1,5 +1,4 @@
-/* schema_words.c - what a check of a schema says and where it is, how much it may do, and the
-   references it follows. */
+/* schema_words.c - a schema check's messages, paths, work limit and references. */
 #include "text/schema_in.h"
 
 #include "base/utf8_in.h"

@@ -68,8 +68,8 @@ static phi_status phi__sse_name(phi__sse *sse, phi_str value) {
 
 static bool phi__sse_is_bare(phi_str line) { return line.at[0] == '{' || line.at[0] == '['; }
 
-/* Whether a line ends the event under way, as a blank one does: bare JSON behind data lines, or a
-   field behind bare JSON. */
+/* Whether a line ends the event under way, as a blank one does: stray JSON behind data lines, or a
+   field behind stray JSON. */
 static bool phi__sse_breaks(const phi__sse *sse, phi_str line) {
     if (!sse->strays || !sse->has_data) return false;
     if (!sse->stray) return phi__sse_is_bare(line);
@@ -135,7 +135,7 @@ static const char *phi__sse_line_end(const char *at, const char *end) {
     return cr != NULL ? cr : lf;
 }
 
-/* Takes what was fed into the line that goes on in the next piece. */
+/* Copies the rest of the fed bytes into the line that the next piece continues. */
 static int phi__sse_cut(phi__sse *sse) {
     size_t left = (size_t)(sse->end - sse->at);
     /* the field's name, at least */

@@ -1,16 +1,16 @@
-/* sse_in.h - server-sent events out of bytes that arrive in any pieces.
+/* sse_in.h - reads server-sent events out of bytes that arrive in any pieces.
 
        phi__sse_feed(&sse, bytes, len);
        while ((got = phi__sse_next(&sse, &event)) > 0) use(event);
        if (got < 0) ...                       // a phi_status, from now on
 
    Lines end in LF, CR or CRLF; a byte order mark, comments, ids, retries and unknown fields are
-   read over. Data lines are joined by LF. An event without data is not handed out (as the standard
+   ignored. Data lines are joined by LF. An event without data is not handed out (as the standard
    says), but its name line is forgotten with it. With `strays`, a line that begins with a brace or
-   a bracket is no field, but the start of bare JSON: an error, or a whole answer, that a server
-   wrote without `data:`. It ends the event before it. It goes on to the next data or event line, or
-   to the end of the stream, and is an event of its own.
-   What is handed out is valid until the next call of next, feed, finish or reset, and may point
+   a bracket is no field, but the start of stray JSON: an error, or a whole answer, that a server
+   wrote without `data:`. It ends the event before it, extends to the next data or event line or to
+   the end of the stream, and is an event of its own.
+   An event handed out is valid until the next call of next, feed, finish or reset, and may point
    into the bytes fed, which must therefore live until next has returned 0. */
 #ifndef PHI_TEXT_SSE_IN_H
 #define PHI_TEXT_SSE_IN_H
@@ -29,14 +29,14 @@ typedef struct phi__sse {
     phi__buf data; /* data lines before the one under way */
     phi__buf name;
     phi_str view;         /* a single data line that lies in the bytes fed */
-    const char *at, *end; /* of the bytes fed, what is not read */
+    const char *at, *end; /* the fed bytes that are not read yet */
     size_t max_event_bytes;
     uint64_t comments; /* comment lines so far: keep-alives */
     uint64_t events;   /* handed out so far */
     uint32_t bom;      /* bytes of a byte order mark seen; 3: that is behind us */
     bool has_data, viewed, skip_lf, handed;
-    bool strays; /* set after init, where bare JSON is to be handed out */
-    bool stray;  /* the event under way, or the one handed out, is bare JSON */
+    bool strays; /* set after init, to get stray JSON */
+    bool stray;  /* the event under way, or the one handed out, is stray JSON */
     phi_status status;
 } phi__sse;
 
