@@ -10642,11 +10642,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xc6b7379d
+#if PHI__IMP_IO != 0x113b36d2
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xc6b7379d
+#define PHI__IMP_IO 0x113b36d2
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10666,7 +10666,8 @@ PHI__FN void phi__clock_random(void *out, size_t len);
 
 /* ---- src/io/files_in.h ---- */
 
-/* files_in.h - files, in slices: what a step may spend on a disk is bounded by the caller's size.
+/* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
+   step.
 
    Words for a failure are the system's own ("No such file or directory"), copied into the caller's
    buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
@@ -10675,7 +10676,7 @@ PHI__FN void phi__clock_random(void *out, size_t len);
 
    Memory is the budget's, but for what the C library's opendir takes while a directory is read.
    Threads: one at a time. Two processes that use the same paths at once can defeat any check made
-   here before a use: a resolved path is what it was when it was looked at. */
+   here before a use: a resolved path is true only of the moment of the check. */
 #ifndef PHI_IO_FILES_IN_H
 #define PHI_IO_FILES_IN_H
 
@@ -10738,8 +10739,8 @@ PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to
-   be looked at, at its right end, so that a link's target can be put before it. */
+   takes such a part back. In slices: a chain of links can cost a second. `rest` holds the part
+   still to be resolved, at its right end, so that a link's target can be put before it. */
 typedef struct phi__resolve {
     char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
     char rest[PHI__PATH_BYTES];
@@ -10775,8 +10776,8 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 
 /* ---- src/io/disk_in.h ---- */
 
-/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise
-   from the disk.
+/* disk_in.h - the file system calls of a store: reads and writes at an offset, locks, renames,
+   syncs.
 
    A table of functions, so that a test can have a disk that is full. Words for a failure are the
    system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
@@ -10792,7 +10793,7 @@ PHI__FN void phi__walk_free(phi__walk *walk); /* NULL is harmless */
 
 typedef enum phi__disk_how {
     PHI__DISK_READ,
-    PHI__DISK_UPDATE, /* to read and write what is there */
+    PHI__DISK_UPDATE, /* to read and write an existing file */
     PHI__DISK_CREATE, /* the same; made, for its owner alone, where it is not there */
     PHI__DISK_FRESH   /* made anew, or emptied */
 } phi__disk_how;
@@ -10844,7 +10845,8 @@ PHI__FN const phi__disk *phi__disk_system(void);
 
 /* ---- src/io/io_in.h ---- */
 
-/* io_in.h - the pump's hands: clock, random, timers, watched descriptors, and what a step may do.
+/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
+   budget.
 
    One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
    Threads: the pumping thread only, but for phi__io_wake. */
@@ -10865,8 +10867,8 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What
-   is set while timers fire, for now or before, fires in the next phi__io_timers. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
+   timer set while timers fire, for now or before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -10903,13 +10905,13 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX:
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
 
 /* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
-   the wake-up or the next timer, then calls at most `most` ready functions, going on next time
-   where it stopped. Returns how many were called. A signal ends the wait early; with a host's loop
-   there is none, nor when phi__io_timers has fired one since the last call: what that timer did may
-   be what the caller sleeps for. What was posted before a wake that this swallowed is visible when
-   it returns: look at the inbox again before sleeping on phi__io_fd. */
+   the wake-up or the next timer, then calls at most `most` ready functions; the next call continues
+   where it stopped. Returns how many were called. A signal ends the wait early. It does not wait
+   with a host's loop, nor when phi__io_timers has fired a timer since the last call: the caller may
+   be waiting for the effect of that timer. A message posted before a wake that this call swallowed
+   is visible when it returns: check the inbox again before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
-PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns how many */
+PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; returns how many */
 
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
@@ -10941,10 +10943,11 @@ PHI__FN phi_memory *phi__io_memory(phi__io *io);
 
 /* ---- src/io/request_in.h ---- */
 
-/* request_in.h - a request as pieces: immutable bytes that live elsewhere, and glue between them.
+/* request_in.h - a request as a list of pieces: pointers to immutable bytes, and the bytes between
+   them.
 
    The body is never joined: it is read from any offset by a binary search over the pieces. All
-   memory belongs to whoever built it and outlives the transfer. */
+   memory belongs to its maker and outlives the transfer. */
 #ifndef PHI_IO_REQUEST_IN_H
 #define PHI_IO_REQUEST_IN_H
 
@@ -11011,10 +11014,10 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words);
 
-/* Its transport; valid until free. An transfer's index is to be small: it is a place in a table. A
-   name that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is
-   left while others are under way, a transfer goes back to the queue: STARTED may then be told
-   twice. */
+/* Its transport; valid until free. A transfer's index must be small: it is an index into a table. A
+   host name without AsynchDNS to look it up ends with PHI_UNSUPPORTED. When no descriptor is free
+   while other transfers are under way, a transfer goes back to the queue: STARTED may then be
+   reported twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
 /* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
@@ -11025,25 +11028,25 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 /* The proxy's URL, or NULL. */
 PHI__FN const char *phi__http_proxy(const phi__http *http);
 
-/* What is still going: transfers, removals. Zero means free costs nothing. */
+/* How many transfers and removals are still under way. At zero, free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);
 
-/* Cancels what is left. May wait for a resolver thread where libcurl cannot quit one (pending says
-   so beforehand). NULL is harmless. */
+/* Cancels the remaining transfers. May wait for a resolver thread where libcurl cannot quit one
+   (pending says so beforehand). NULL is harmless. */
 PHI__FN void phi__http_free(phi__http *http);
 
 #endif
 
 /* ---- src/io/http_curl_in.h ---- */
 
-/* http_curl_in.h - what the files of the libcurl transport share.
+/* http_curl_in.h - structs and functions that the files of the libcurl transport share.
 
-   A request is a place in the table of its phi_transfer's index: waiting there costs no more than
-   the place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
-   exactly one list: active (curl works on it), done (curl has finished, its end is to be told),
-   lingering (released: curl reads the rest of the body, which nobody gets, so that the connection
-   can serve again), dying (cancelled, it waits for its removal). Of the last two nothing of the
-   request is touched any more.
+   A request has the table slot of its phi_transfer's index: waiting there costs no more than the
+   slot. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
+   exactly one list: active (curl works on it), done (curl has finished, its end is still to be
+   reported), lingering (released: curl reads and discards the rest of the body, so that the
+   connection can serve again), dying (cancelled, it waits for its removal). A transfer in one of
+   the last two never touches its request again.
    Nothing in here is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H
@@ -11207,7 +11210,7 @@ PHI__FN void phi__http_signal_release(void);
 
 /* ---- src/io/inbox_in.h ---- */
 
-/* inbox_in.h - what other threads say to the pumping thread: a lock-free ring of fixed size.
+/* inbox_in.h - messages of other threads to the pumping thread: a lock-free ring of fixed size.
 
    Producers reserve room with a compare-and-swap and publish a record by its first word; the one
    consumer reads published records in order and zeroes the room behind them. A producer that was
@@ -11237,10 +11240,10 @@ typedef struct phi__post {
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
 PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room
-   comes first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must
-   follow soon; nothing behind it is seen before. `keep` false: the message is as if never
-   posted. */
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, so that it may never fit. Reserves
+   room first, for a caller that must change its own state only when the message is sure to be sent:
+   after PHI_OK, phi__inbox_publish must follow soon; later messages are not seen before it. `keep`
+   false: the message is as if never posted. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);
@@ -11258,7 +11261,7 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
 /* ---- src/io/os_in.h ---- */
 
-/* os_in.h - which system this is built for, decided once.
+/* os_in.h - decides once which system phi is compiled for.
 
    PHI__OS_POSIX or PHI__OS_WINDOWS chooses the half of a concern that is compiled; the finer names
    choose calls within the POSIX half. Exactly one PHI__POLLER_ name is defined. */
@@ -11295,8 +11298,8 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox);
 
 /* ---- src/io/poller_in.h ---- */
 
-/* poller_in.h - which descriptors are ready, asked of the system: epoll, kqueue or poll, chosen at
-   build time; and the host's loop, which tells us by descriptor.
+/* poller_in.h - tells which descriptors are ready: by epoll, kqueue or poll, chosen at build time,
+   or by the host's loop.
 
    A descriptor is known by the key its owner gave it. Level-triggered. An error or a hang-up counts
    as ready for both reading and writing. */
@@ -11347,8 +11350,8 @@ PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd);
 
 /* ---- src/io/posix_in.h ---- */
 
-/* posix_in.h - what files and processes share: the system's words for an error, and a write that
-   cannot kill the host by a signal. */
+/* posix_in.h - shared by files and processes: the system's error messages, and a write that cannot
+   kill the host by a signal. */
 #ifndef PHI_IO_POSIX_IN_H
 #define PHI_IO_POSIX_IN_H
 
@@ -11373,8 +11376,8 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 
    A child leads a process group of its own, starts with default signals and an empty signal mask,
    in the host's environment and what the desc adds, and holds no descriptor but its three streams
-   (where the system cannot close the rest: none of phi's). When it has exited, what is left of
-   its group is killed: nothing it started in the background outlives it, unless it left the group.
+   (where the system cannot close the rest: none of phi's). When it has exited, the rest of its
+   group is killed: no background process that it started outlives it, unless that left the group.
 
    A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
    a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
@@ -11425,8 +11428,8 @@ PHI__FN void phi__process_free(phi__process *process);
 
 /* ---- src/io/process_spawn_in.h ---- */
 
-/* process_spawn_in.h - starting a program with three given descriptors, by posix_spawn only: fork
-   copies the page tables of the host, tens of milliseconds when it is large. */
+/* process_spawn_in.h - starts a program with three given descriptors, by posix_spawn only: fork
+   would copy the page tables of the host, which takes tens of milliseconds when it is large. */
 #ifndef PHI_IO_PROCESS_SPAWN_IN_H
 #define PHI_IO_PROCESS_SPAWN_IN_H
 
@@ -11447,7 +11450,8 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 /* ---- src/io/secret_in.h ---- */
 
-/* secret_in.h - the keys, tokens and passwords that requests carry, found again in what comes back.
+/* secret_in.h - finds the keys, tokens and passwords of requests in answers and messages, and hides
+   them.
 
    A set is filled from requests before they leave: secret headers, user info and queries of URLs,
    keys. In texts asterisks of the same length then take the place of each secret, whether it stands
@@ -11472,7 +11476,7 @@ typedef struct phi__secrets {
     phi__secret *list;
     size_t count, cap;
     size_t longest;
-    size_t next_passing;     /* the passing one that the next takes the place of */
+    size_t next_passing;     /* place of a passing secret, which the next one replaces */
     unsigned char first[32]; /* bits: bytes with which a secret may begin in a text */
     bool failed;             /* no memory: a secret is missing */
 } phi__secrets;
@@ -11490,8 +11494,8 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 /* All that a request carries in its URL and its headers. */
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
 
-/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of
-   versions, and of what is behind a "#". */
+/* Appends a URL with "[redacted]" in place of user info, of the query's values except versions, and
+   of the fragment behind a "#". */
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {
@@ -11510,7 +11514,7 @@ PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
 
 /* ---- src/io/wake_in.h ---- */
 
-/* wake_in.h - a descriptor that another thread or a signal handler makes readable.
+/* wake_in.h - wakes the pump: a descriptor that another thread or a signal handler makes readable.
 
    Wakes are merged: between two drains at most one reaches the kernel. What a thread wrote before a
    wake is visible to the pumping thread once the drain that swallowed the wake has returned. */
@@ -11626,7 +11630,7 @@ PHI__FN void phi__clock_random(void *out, size_t len) {
 
 /* ---- src/io/disk.c ---- */
 
-/* disk.c - the system's files for stores.
+/* disk.c - disk_in.h on POSIX systems.
 
    The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one
    process do not see each other's, and closing any other descriptor of the file, as some library of
@@ -12121,7 +12125,7 @@ PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
 
 /* ---- src/io/files_path.c ---- */
 
-/* files_path.c - resolving paths, by looking at every part of them.
+/* files_path.c - resolves paths, part by part.
 
    realpath refuses a path whose end does not exist yet, which is what a file about to be written
    has, and a check of the text alone is fooled by links. */
@@ -12253,7 +12257,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 /* ---- src/io/files_walk.c ---- */
 
-/* files_walk.c - a directory tree, an entry at a time.
+/* files_walk.c - walks a directory tree, one entry at a time.
 
    Each directory being walked is a level. What it holds is returned as it is read; names of
    directories wait until their level is read to its end, or their bytes are many. So time is linear
@@ -12330,7 +12334,7 @@ static phi_status phi__walk_push(phi__walk *walk) {
     return level->names.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* Makes the path that of the one that waits last. */
+/* Sets the path to the directory that was queued last. */
 static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
     size_t at = level->names.len;
     while (level->names.at[at - 1] != '\0') at--;
@@ -12706,7 +12710,7 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Without QUICK_EXIT, removing one that looks up a name would wait for the lookup. */
+/* Without QUICK_EXIT, removing a transfer that looks up a name would wait for the lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = http->dying.first;
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
@@ -12723,7 +12727,8 @@ static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, 0);
 }
 
-/* Behind the last event curl reads on by itself. What was pushed and not taken is of no use. */
+/* After the last event curl reads on by itself. Bytes that the receiver did not take are
+   discarded. */
 static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_transfer *t = slot->running;
     if (t == NULL || t->paused || !t->head_told) {
@@ -12740,7 +12745,8 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
-/* Those whose time is up; it is up sooner where what is queued needs their places. */
+/* The lingering transfers whose time is up; the time is shorter when queued transfers need their
+   slots. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
     phi__http_transfer *t;
@@ -13040,10 +13046,11 @@ PHI__FN void phi__http_free(phi__http *http) {
 
 /* ---- src/io/http_drive.c ---- */
 
-/* http_drive.c - libcurl's sockets and its one timeout, over phi__io.
+/* http_drive.c - drives libcurl's sockets and its one timeout with phi__io.
 
    curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
-   curl_multi_socket_action works on that socket alone. So a step costs what is ready. */
+   curl_multi_socket_action works on that socket alone. So the cost of a step depends on the ready
+   sockets only. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -13071,7 +13078,7 @@ PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
     phi__http_leave(http);
-    /* Fewer than we know of: some have finished, and the pump is to be told. */
+    /* Fewer than we count: some have finished, and the pump must learn of it. */
     if ((size_t)running < http->live || http->starved) phi__http_kick(http, 0);
 }
 
@@ -13163,7 +13170,7 @@ PHI__FN bool phi__http_drive_init(phi__http *http) {
 
 /* ---- src/io/http_none.c ---- */
 
-/* http_none.c - the transport of a build without libcurl: none, and words that say so. */
+/* http_none.c - a build without libcurl: there is no transport, and the message says so. */
 
 #if defined(PHI_NO_CURL)
 
@@ -13205,7 +13212,7 @@ PHI__FN void phi__http_free(phi__http *http) { (void)http; }
 
 /* ---- src/io/http_posix.c ---- */
 
-/* http_posix.c - what the libcurl transport asks of a POSIX system. */
+/* http_posix.c - the POSIX calls of the libcurl transport. */
 
 #if defined(PHI__OS_POSIX) && !defined(PHI_NO_CURL)
 
@@ -13291,7 +13298,7 @@ PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
 
 #if defined(PHI__OS_LINUX) || defined(__FreeBSD__) || defined(__NetBSD__)
 
-/* One that was pending before, or is blocked by the host, is the host's: leave it. */
+/* A SIGPIPE that was pending before, or that the host blocks, is the host's: leave it. */
 PHI__FN bool phi__http_signal_hold(void) {
     sigset_t pipe_set, before, pending;
     (void)sigemptyset(&pipe_set);
@@ -13726,7 +13733,7 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
     if (!phi__http_transfer_set_callbacks(t) || !phi__http_transfer_set_connection(t) ||
         !phi__http_transfer_set_tls(t) || !phi__http_transfer_set_headers(t) ||
         !phi__http_transfer_set_request(t))
-        return PHI_NO_MEMORY; /* the options are known to this libcurl: what is left is memory */
+        return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
     phi__http_enter(t->http);
     added = curl_multi_add_handle(t->http->multi, t->easy);
     phi__http_leave(t->http);
@@ -13880,7 +13887,7 @@ PHI__FN void phi__http_load_ca(phi__http *http) {
 
 /* ---- src/io/http_words.c ---- */
 
-/* http_words.c - from libcurl's results to our statuses and words for a person.
+/* http_words.c - turns libcurl's results into statuses and messages.
 
    Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 
@@ -14098,8 +14105,8 @@ PHI__FN phi_status phi__http_words(const phi__http_transfer *t, char *out, size_
 
 /* ---- src/io/inbox.c ---- */
 
-/* inbox.c - records are 8-byte aligned and never wrap: what does not fit before the end of the ring
-   is preceded by a record of kind 0 that fills the rest. */
+/* inbox.c - records are 8-byte aligned and never wrap: when a record does not fit before the end of
+   the ring, a record of kind 0 fills the rest. */
 
 /* First word: the record's bytes, 0 while it is not published. */
 typedef struct phi__inbox_record {
@@ -14219,7 +14226,7 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
 
 /* ---- src/io/io.c ---- */
 
-/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of the ready ones.
+/* io.c - io_in.h: a heap of timers, a table of watches and a queue of the ready ones.
 
    Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
    the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
@@ -14253,7 +14260,7 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us;
     bool fired; /* a timer has, since the last wait */
-    /* while timers fire: what is set for then or before waits for the next round */
+    /* while timers fire: a timer set for then or before waits for the next round */
     uint64_t round_us;
     /* one was: the next round reaches to here, also if the clock stands still */
     uint64_t deferred_us;
@@ -14694,8 +14701,8 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) { return poller->fd; 
 
 /* ---- src/io/poller_host.c ---- */
 
-/* poller_host.c - from the host's descriptors to our keys: open addressing with linear probing,
-   at most half full, and removal that shifts followers back so that no tombstones gather. */
+/* poller_host.c - maps the host's descriptors to our keys: open addressing with linear probing, at
+   most half full; a removal shifts followers back, so that no tombstones gather. */
 
 static size_t phi__fd_map_home(const phi__fd_map *map, intptr_t fd) {
     return ((size_t)fd * 0x9E3779B1u >> 7) & (map->cap - 1);
@@ -14811,7 +14818,7 @@ PHI__FN void phi__poller_free(phi__poller *poller) {
     phi__free(poller->memory, poller, sizeof *poller);
 }
 
-/* One filter added or deleted; deleting what is not there is no error. */
+/* One filter added or deleted; deleting an absent filter is no error. */
 static bool phi__kqueue_filter(phi__poller *poller, intptr_t fd, int filter, bool add,
                                uint32_t key) {
     struct kevent change;
@@ -14860,7 +14867,7 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) { return poller->fd; 
 /* ---- src/io/poller_poll.c ---- */
 
 /* poller_poll.c - the poller where there is only poll(): an array indexed by key, with -1 in unused
-   places, which poll() skips. Costs what is watched, not what is ready. */
+   places, which poll() skips. A call costs time for each watched descriptor, ready or not. */
 
 #if defined(PHI__POLLER_POLL)
 
@@ -14938,7 +14945,7 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) {
 
 /* ---- src/io/posix.c ---- */
 
-/* posix.c - the system's words, and writes without a signal.
+/* posix.c - the system's error messages, and writes without a signal.
 
    A write to a pipe nobody reads raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and either
    ends a host that did not think of it. Both are sent to the writing thread, so that blocking them
@@ -14963,7 +14970,7 @@ PHI__FN void phi__posix_words(int error, char *out, size_t size) {
 #endif
 }
 
-/* Takes a signal that the write made pending; one that was pending before stays. */
+/* Consumes a SIGPIPE that the write made pending; a SIGPIPE that was pending before stays. */
 static void phi__posix_take(const sigset_t *before, int signal_number) {
     sigset_t one, now;
     if (sigismember(before, signal_number) == 1) return;
@@ -15011,12 +15018,12 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 
 /* ---- src/io/process.c ---- */
 
-/* process.c - one child process: its streams, its exit, its end.
+/* process.c - one child process: its streams, its exit, its removal.
 
    A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
-   number too, cannot be given to others; then REAPED, after its group was killed, while what is
-   left in its pipes is read. A process freed while it runs lives on, without streams and callbacks,
-   until it is reaped: an orphan. */
+   number too, cannot be given to others; then REAPED, after its group was killed, while the rest of
+   its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
+   it is reaped: an orphan. */
 
 #ifndef PHI_NO_PROCESS
 
@@ -15049,8 +15056,8 @@ enum {
     PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
 };
 
-/* Where a pidfd tells of the exit the timer has nothing to do, but stays set: what is set once can
-   be moved without memory. */
+/* Where a pidfd reports the exit the timer has nothing to do, but stays set: a set timer can be
+   moved without memory. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {
@@ -15081,7 +15088,7 @@ struct phi__process {
     phi__ending ending;
 };
 
-/* ---- the timer and what is watched ---- */
+/* ---- the timer and the watches ---- */
 
 /* Cannot fail: the timer is always set. */
 static void phi__process_in(phi__process *p, uint64_t us) {
@@ -15317,8 +15324,8 @@ static void phi__process_on_timer(phi__timer *timer) {
     phi__process_settle(p);
 }
 
-/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so,
-   and a short wait is better than a zombie for as long as the host lives. */
+/* The io ends, and no later poll will reap the child: a killed process is dead within a millisecond
+   or so, and a short wait is better than a zombie for as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;
@@ -15488,7 +15495,7 @@ PHI__FN void phi__process_free(phi__process *process) {
 
 /* ---- src/io/process_spawn.c ---- */
 
-/* process_spawn.c - posix_spawn, and what differs between systems about it. */
+/* process_spawn.c - posix_spawn, and its differences between systems. */
 
 #ifndef PHI_NO_PROCESS
 
@@ -15642,7 +15649,7 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
 
 /* ---- src/io/request.c ---- */
 
-/* request.c - reading a body of pieces from any offset. */
+/* request.c - reads a body of pieces from any offset. */
 
 PHI__FN void phi__request_seal(phi_request *request) {
     size_t i;
@@ -15654,7 +15661,7 @@ PHI__FN void phi__request_seal(phi_request *request) {
     request->length = at;
 }
 
-/* The piece that holds `offset`, which is below the length: the last one that starts there or
+/* The piece that holds `offset`, which is below the length: the last piece that starts there or
    before and is not empty. */
 static size_t phi__request_piece_at(const phi_request *request, uint64_t offset) {
     size_t low = 0, high = request->piece_count;
@@ -15705,7 +15712,7 @@ PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, cha
 /* Signatures kept: those of the requests that may still be under way. */
 enum { PHI__SECRET_PASSING = 16 };
 
-/* ---- what is secret ---- */
+/* ---- which texts are secret ---- */
 
 static bool phi__secret_any(phi_str name, const char *const *words, size_t count) {
     size_t i;
@@ -16259,7 +16266,7 @@ PHI__FN void phi__wake_signal(phi__wake *wake) {
 }
 
 /* Emptied first and re-armed after: a wake in between is swallowed, but its poster's writes are
-   then seen by whoever looks after the drain. The other order could leave it armed and empty. */
+   visible to a reader after the drain. The other order could leave it armed and empty. */
 PHI__FN void phi__wake_drain(phi__wake *wake) {
     char bytes[64];
     ssize_t n;
@@ -16274,15 +16281,15 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xe46922fc
+#if PHI__IMP_MODEL != 0xb9fd2a72
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xe46922fc
+#define PHI__IMP_MODEL 0xb9fd2a72
 
 /* ---- src/model/failure_in.h ---- */
 
-/* failure_in.h - making failures, and what a function returns that meets one. */
+/* failure_in.h - makes failures, and the statuses that go with them. */
 #ifndef PHI_MODEL_FAILURE_IN_H
 #define PHI_MODEL_FAILURE_IN_H
 
@@ -16318,7 +16325,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage); /* no key */
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
-/* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
+/* A text as a JSON value on one line; text that is no JSON as a string; an empty text as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
 /* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
    it was not, and nothing is written. */
@@ -16396,7 +16403,7 @@ PHI_API const char *phi_event_name(phi_event_kind kind) {
 
 /* ---- src/model/failure.c ---- */
 
-/* failure.c - the words of failure kinds. */
+/* failure.c - the names of failure kinds. */
 
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words) {
     phi_failure failure;
@@ -16516,14 +16523,14 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 
 /* ---- writing ---- */
 
-/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by
+/* The nesting limit of a value leaves room for the objects around it: readers take 512 levels by
    default. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
 /* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
    line of UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON
-   (or a string, where those do not count). Not to know, for want of memory, fails what is
-   written. */
+   (or a string, where those do not count). When memory runs out before that is known, the writer
+   fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -16564,9 +16571,9 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
     return is;
 }
 
-/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once
-   more, and reading takes one layer off again; but what would then be taken for something else
-   keeps its quotes. */
+/* Text that is no JSON becomes a string, so that nothing is lost. A text that is a JSON string is
+   quoted once more, and reading takes one layer off again; a string whose content would then read
+   as other JSON keeps its quotes. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     bool no_memory = false;
     if (text.len == 0)
@@ -16792,7 +16799,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
 
 /* ---- src/model/message_read.c ---- */
 
-/* message_read.c - messages out of the interchange JSON. */
+/* message_read.c - reads messages out of the interchange JSON. */
 
 
 typedef struct phi__message_reader {
@@ -17023,7 +17030,7 @@ static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *no
     return out;
 }
 
-/* What is malformed counts as absent. role: of an extension, where that is not "extension". */
+/* A malformed field counts as absent. role: of an extension, where that is not "extension". */
 static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
                                           phi_str role, phi_message *out) {
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];
@@ -17121,9 +17128,9 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
 
 /* ---- src/model/model.c ---- */
 
-/* model.c - presets as a table: what is known of each provider and, by the model's name, of the
-   model. A row that is wrong for a new model is no obstacle: every field of a phi_model can be set.
-   Where servers and quirks come from: the providers' documentation, as of November 2026. */
+/* model.c - the presets as tables: facts about each provider and, by the model's name, about the
+   model. Where a row is wrong for a new model, the host sets the field of phi_model itself. Where
+   servers and quirks come from: the providers' documentation, as of November 2026. */
 
 
 typedef struct phi__preset {
@@ -17320,7 +17327,7 @@ static phi_model phi__preset_make(int which, const char *id, const char *api_key
     return model;
 }
 
-/* At an address that is the caller's, whatever it is. */
+/* At the caller's address. */
 static phi_model phi__preset_at(int which, const char *base_url, const char *id,
                                 const char *api_key) {
     phi_model model = phi__preset_make(which, id, api_key);
@@ -17456,10 +17463,10 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage) {
 
 /* ---- src/model/tokens.c ---- */
 
-/* tokens.c - the estimate, and what a message costs beyond its text. */
+/* tokens.c - the estimate, and the tokens of a message beyond its text. */
 
 
-/* Tokens of the frame around what is counted; behaviours C 35. */
+/* Tokens of the frame around a message; behaviours C 35. */
 enum {
     PHI__TOKENS_CALL = 8,    /* a tool call's keys and id */
     PHI__TOKENS_MESSAGE = 4, /* role and delimiters */

@@ -1,4 +1,4 @@
-/* disk.c - the system's files for stores.
+/* disk.c - disk_in.h on POSIX systems.
 
    The lock is flock, and not fcntl's: that one belongs to the process, so that two stores of one
    process do not see each other's, and closing any other descriptor of the file, as some library of

@@ -1,5 +1,5 @@
-/* disk_in.h - what a store needs of a file system: places in files, locks, renames, and a promise
-   from the disk.
+/* disk_in.h - the file system calls of a store: reads and writes at an offset, locks, renames,
+   syncs.
 
    A table of functions, so that a test can have a disk that is full. Words for a failure are the
    system's own, and may be NULL. PHI_NOT_FOUND is ENOENT; PHI_FULL no space, quota or file size
@@ -16,7 +16,7 @@
 
 typedef enum phi__disk_how {
     PHI__DISK_READ,
-    PHI__DISK_UPDATE, /* to read and write what is there */
+    PHI__DISK_UPDATE, /* to read and write an existing file */
     PHI__DISK_CREATE, /* the same; made, for its owner alone, where it is not there */
     PHI__DISK_FRESH   /* made anew, or emptied */
 } phi__disk_how;

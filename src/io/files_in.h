@@ -1,4 +1,5 @@
-/* files_in.h - files, in slices: what a step may spend on a disk is bounded by the caller's size.
+/* files_in.h - reads and replaces files in slices: the caller's size bounds the disk time of a
+   step.
 
    Words for a failure are the system's own ("No such file or directory"), copied into the caller's
    buffer; `words` may be NULL. Paths are terminated strings in the system's encoding (UTF-8), at
@@ -7,7 +8,7 @@
 
    Memory is the budget's, but for what the C library's opendir takes while a directory is read.
    Threads: one at a time. Two processes that use the same paths at once can defeat any check made
-   here before a use: a resolved path is what it was when it was looked at. */
+   here before a use: a resolved path is true only of the moment of the check. */
 #ifndef PHI_IO_FILES_IN_H
 #define PHI_IO_FILES_IN_H
 
@@ -71,8 +72,8 @@ PHI__FN phi_status phi__make_directories_more(const char *path, size_t *at, size
 
 /* Resolves `path` against `base` (NULL: the working directory) to an absolute one without "..", "."
    or links, at every level, dangling ones too; last parts that do not exist are allowed, and ".."
-   takes such a part back. In slices: a chain of links can cost a second. `rest` is what is still to
-   be looked at, at its right end, so that a link's target can be put before it. */
+   takes such a part back. In slices: a chain of links can cost a second. `rest` holds the part
+   still to be resolved, at its right end, so that a link's target can be put before it. */
 typedef struct phi__resolve {
     char out[PHI__PATH_BYTES]; /* terminated; the result after PHI_OK */
     char rest[PHI__PATH_BYTES];

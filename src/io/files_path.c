@@ -1,4 +1,4 @@
-/* files_path.c - resolving paths, by looking at every part of them.
+/* files_path.c - resolves paths, part by part.
 
    realpath refuses a path whose end does not exist yet, which is what a file about to be written
    has, and a check of the text alone is fooled by links. */

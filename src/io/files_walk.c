@@ -1,4 +1,4 @@
-/* files_walk.c - a directory tree, an entry at a time.
+/* files_walk.c - walks a directory tree, one entry at a time.
 
    Each directory being walked is a level. What it holds is returned as it is read; names of
    directories wait until their level is read to its end, or their bytes are many. So time is linear
@@ -78,7 +78,7 @@ static phi_status phi__walk_push(phi__walk *walk) {
     return level->names.failed ? PHI_NO_MEMORY : PHI_OK;
 }
 
-/* Makes the path that of the one that waits last. */
+/* Sets the path to the directory that was queued last. */
 static bool phi__walk_pop(phi__walk *walk, phi__walk_level *level) {
     size_t at = level->names.len;
     while (level->names.at[at - 1] != '\0') at--;

@@ -255,7 +255,7 @@ static phi__http_transfer *phi__http_next_end(phi__http *http) {
     return t;
 }
 
-/* Without QUICK_EXIT, removing one that looks up a name would wait for the lookup. */
+/* Without QUICK_EXIT, removing a transfer that looks up a name would wait for the lookup. */
 static phi__http_transfer *phi__http_next_removal(phi__http *http) {
     phi__http_transfer *t = http->dying.first;
     while (t != NULL && t->resolving && !t->finished && !http->quick_exit) t = t->next;
@@ -272,7 +272,8 @@ static void phi__http_destroy(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, 0);
 }
 
-/* Behind the last event curl reads on by itself. What was pushed and not taken is of no use. */
+/* After the last event curl reads on by itself. Bytes that the receiver did not take are
+   discarded. */
 static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_transfer *t = slot->running;
     if (t == NULL || t->paused || !t->head_told) {
@@ -289,7 +290,8 @@ static void phi__http_linger(phi__http *http, phi__http_slot *slot) {
     phi__http_kick(http, t->list == &http->done ? 0 : t->released_us + PHI__HTTP_LINGER_US);
 }
 
-/* Those whose time is up; it is up sooner where what is queued needs their places. */
+/* The lingering transfers whose time is up; the time is shorter when queued transfers need their
+   slots. */
 static void phi__http_cut_lingering(phi__http *http) {
     uint64_t now = phi__io_now_us(http->io), patience = PHI__HTTP_LINGER_US;
     phi__http_transfer *t;

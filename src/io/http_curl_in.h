@@ -1,11 +1,11 @@
-/* http_curl_in.h - what the files of the libcurl transport share.
+/* http_curl_in.h - structs and functions that the files of the libcurl transport share.
 
-   A request is a place in the table of its phi_transfer's index: waiting there costs no more than
-   the place. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
-   exactly one list: active (curl works on it), done (curl has finished, its end is to be told),
-   lingering (released: curl reads the rest of the body, which nobody gets, so that the connection
-   can serve again), dying (cancelled, it waits for its removal). Of the last two nothing of the
-   request is touched any more.
+   A request has the table slot of its phi_transfer's index: waiting there costs no more than the
+   slot. When it starts it becomes a phi__http_transfer with an easy handle. A transfer is in
+   exactly one list: active (curl works on it), done (curl has finished, its end is still to be
+   reported), lingering (released: curl reads and discards the rest of the body, so that the
+   connection can serve again), dying (cancelled, it waits for its removal). A transfer in one of
+   the last two never touches its request again.
    Nothing in here is freed inside a callback of curl: only the pump removes. */
 #ifndef PHI_IO_HTTP_CURL_IN_H
 #define PHI_IO_HTTP_CURL_IN_H

@@ -1,7 +1,8 @@
-/* http_drive.c - libcurl's sockets and its one timeout, over phi__io.
+/* http_drive.c - drives libcurl's sockets and its one timeout with phi__io.
 
    curl says which sockets it wants watched and when it wants to be called; phi__io calls back, and
-   curl_multi_socket_action works on that socket alone. So a step costs what is ready. */
+   curl_multi_socket_action works on that socket alone. So the cost of a step depends on the ready
+   sockets only. */
 #include "io/http_curl_in.h"
 
 #if !defined(PHI_NO_CURL)
@@ -30,7 +31,7 @@ PHI__FN void phi__http_act(phi__http *http, curl_socket_t fd, int have) {
     phi__http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, have, &running);
     phi__http_leave(http);
-    /* Fewer than we know of: some have finished, and the pump is to be told. */
+    /* Fewer than we count: some have finished, and the pump must learn of it. */
     if ((size_t)running < http->live || http->starved) phi__http_kick(http, 0);
 }
 

@@ -36,10 +36,10 @@ PHI__FN phi_status phi__http_new(phi__io *io, const phi__http_desc *desc,
                                  const phi__transfer_port *port, phi__http **out,
                                  const char **words);
 
-/* Its transport; valid until free. An transfer's index is to be small: it is a place in a table. A
-   name that would be looked up without AsynchDNS ends with PHI_UNSUPPORTED. When no descriptor is
-   left while others are under way, a transfer goes back to the queue: STARTED may then be told
-   twice. */
+/* Its transport; valid until free. A transfer's index must be small: it is an index into a table. A
+   host name without AsynchDNS to look it up ends with PHI_UNSUPPORTED. When no descriptor is free
+   while other transfers are under way, a transfer goes back to the queue: STARTED may then be
+   reported twice. */
 PHI__FN const phi_transport *phi__http_transport(phi__http *http);
 
 /* Loads the CA store (20 ms and more, in this call; a libcurl before 7.87 cannot keep it) and
@@ -50,11 +50,11 @@ PHI__FN phi_status phi__http_warm(phi__http *http, phi_str url);
 /* The proxy's URL, or NULL. */
 PHI__FN const char *phi__http_proxy(const phi__http *http);
 
-/* What is still going: transfers, removals. Zero means free costs nothing. */
+/* How many transfers and removals are still under way. At zero, free costs nothing. */
 PHI__FN size_t phi__http_pending(const phi__http *http);
 
-/* Cancels what is left. May wait for a resolver thread where libcurl cannot quit one (pending says
-   so beforehand). NULL is harmless. */
+/* Cancels the remaining transfers. May wait for a resolver thread where libcurl cannot quit one
+   (pending says so beforehand). NULL is harmless. */
 PHI__FN void phi__http_free(phi__http *http);
 
 #endif

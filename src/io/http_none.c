@@ -1,4 +1,4 @@
-/* http_none.c - the transport of a build without libcurl: none, and words that say so. */
+/* http_none.c - a build without libcurl: there is no transport, and the message says so. */
 #include "io/http_in.h"
 
 #if defined(PHI_NO_CURL)

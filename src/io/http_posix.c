@@ -1,4 +1,4 @@
-/* http_posix.c - what the libcurl transport asks of a POSIX system. */
+/* http_posix.c - the POSIX calls of the libcurl transport. */
 #include "io/http_curl_in.h"
 #include "io/os_in.h"
 
@@ -86,7 +86,7 @@ PHI__FN void phi__http_yield(void) { (void)sched_yield(); }
 
 #if defined(PHI__OS_LINUX) || defined(__FreeBSD__) || defined(__NetBSD__)
 
-/* One that was pending before, or is blocked by the host, is the host's: leave it. */
+/* A SIGPIPE that was pending before, or that the host blocks, is the host's: leave it. */
 PHI__FN bool phi__http_signal_hold(void) {
     sigset_t pipe_set, before, pending;
     (void)sigemptyset(&pipe_set);

@@ -403,7 +403,7 @@ PHI__FN phi_status phi__http_transfer_begin(phi__http_transfer *t, const char **
     if (!phi__http_transfer_set_callbacks(t) || !phi__http_transfer_set_connection(t) ||
         !phi__http_transfer_set_tls(t) || !phi__http_transfer_set_headers(t) ||
         !phi__http_transfer_set_request(t))
-        return PHI_NO_MEMORY; /* the options are known to this libcurl: what is left is memory */
+        return PHI_NO_MEMORY; /* libcurl knows the options: memory ran out */
     phi__http_enter(t->http);
     added = curl_multi_add_handle(t->http->multi, t->easy);
     phi__http_leave(t->http);

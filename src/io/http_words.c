@@ -1,4 +1,4 @@
-/* http_words.c - from libcurl's results to our statuses and words for a person.
+/* http_words.c - turns libcurl's results into statuses and messages.
 
    Words name the host or the URL, never a header, a query or a user, for those may hold keys. */
 #include "io/http_curl_in.h"

@@ -1,4 +1,4 @@
-/* inbox_in.h - what other threads say to the pumping thread: a lock-free ring of fixed size.
+/* inbox_in.h - messages of other threads to the pumping thread: a lock-free ring of fixed size.
 
    Producers reserve room with a compare-and-swap and publish a record by its first word; the one
    consumer reads published records in order and zeroes the room behind them. A producer that was
@@ -29,10 +29,10 @@ typedef struct phi__post {
 PHI__FN phi_status phi__inbox_init(phi__inbox *inbox, phi_memory *memory, size_t bytes);
 PHI__FN void phi__inbox_free(phi__inbox *inbox); /* zeroed or freed before is harmless */
 
-/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, it can never be sure to fit. Room
-   comes first, for what must be sure of it before it is true: after PHI_OK, phi__inbox_publish must
-   follow soon; nothing behind it is seen before. `keep` false: the message is as if never
-   posted. */
+/* PHI_FULL: no room now. PHI_BAD_ARG: longer than half the ring, so that it may never fit. Reserves
+   room first, for a caller that must change its own state only when the message is sure to be sent:
+   after PHI_OK, phi__inbox_publish must follow soon; later messages are not seen before it. `keep`
+   false: the message is as if never posted. */
 struct phi__inbox_record;
 PHI__FN phi_status phi__inbox_prepare(phi__inbox *inbox, const phi__post *post,
                                       struct phi__inbox_record **out);

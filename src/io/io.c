@@ -1,4 +1,4 @@
-/* io.c - the pump's hands: a heap of timers, a table of watches and a queue of the ready ones.
+/* io.c - io_in.h: a heap of timers, a table of watches and a queue of the ready ones.
 
    Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
    the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
@@ -36,7 +36,7 @@ struct phi__io {
     uint32_t starts;
     uint64_t step_began_us;
     bool fired; /* a timer has, since the last wait */
-    /* while timers fire: what is set for then or before waits for the next round */
+    /* while timers fire: a timer set for then or before waits for the next round */
     uint64_t round_us;
     /* one was: the next round reaches to here, also if the clock stands still */
     uint64_t deferred_us;

@@ -1,4 +1,5 @@
-/* io_in.h - the pump's hands: clock, random, timers, watched descriptors, and what a step may do.
+/* io_in.h - the pump's system side: clock, random bytes, timers, watched descriptors, a step's time
+   budget.
 
    One phi__io belongs to one runtime. Nothing in it waits, except phi__io_wait when asked to.
    Threads: the pumping thread only, but for phi__io_wake. */
@@ -20,8 +21,8 @@ typedef struct phi__io_desc {
     uint32_t step_budget_us;      /* spent: no further start in the step but the first (0: none) */
 } phi__io_desc;
 
-/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. What
-   is set while timers fire, for now or before, fires in the next phi__io_timers. */
+/* A timer; lives in its owner, zeroed at first. Fires once, in phi__io_timers, with place 0. A
+   timer set while timers fire, for now or before, fires in the next phi__io_timers. */
 typedef struct phi__timer {
     uint64_t at_us;
     size_t place; /* in the heap, from 1; 0: not set */
@@ -58,13 +59,13 @@ PHI__FN uint64_t phi__io_next_timer_us(const phi__io *io);        /* UINT64_MAX:
 PHI__FN phi_status phi__io_watch(phi__io *io, phi__watch *watch, intptr_t fd, int want);
 
 /* One turn of the pump: waits up to timeout_ms (0: not at all, <0: until woken) for a descriptor,
-   the wake-up or the next timer, then calls at most `most` ready functions, going on next time
-   where it stopped. Returns how many were called. A signal ends the wait early; with a host's loop
-   there is none, nor when phi__io_timers has fired one since the last call: what that timer did may
-   be what the caller sleeps for. What was posted before a wake that this swallowed is visible when
-   it returns: look at the inbox again before sleeping on phi__io_fd. */
+   the wake-up or the next timer, then calls at most `most` ready functions; the next call continues
+   where it stopped. Returns how many were called. A signal ends the wait early. It does not wait
+   with a host's loop, nor when phi__io_timers has fired a timer since the last call: the caller may
+   be waiting for the effect of that timer. A message posted before a wake that this call swallowed
+   is visible when it returns: check the inbox again before sleeping on phi__io_fd. */
 PHI__FN int phi__io_wait(phi__io *io, int timeout_ms, int most);
-PHI__FN int phi__io_timers(phi__io *io, int most); /* fires what is due; returns how many */
+PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; returns how many */
 
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);

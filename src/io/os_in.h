@@ -1,4 +1,4 @@
-/* os_in.h - which system this is built for, decided once.
+/* os_in.h - decides once which system phi is compiled for.
 
    PHI__OS_POSIX or PHI__OS_WINDOWS chooses the half of a concern that is compiled; the finer names
    choose calls within the POSIX half. Exactly one PHI__POLLER_ name is defined. */

@@ -1,5 +1,5 @@
-/* poller_host.c - from the host's descriptors to our keys: open addressing with linear probing,
-   at most half full, and removal that shifts followers back so that no tombstones gather. */
+/* poller_host.c - maps the host's descriptors to our keys: open addressing with linear probing, at
+   most half full; a removal shifts followers back, so that no tombstones gather. */
 #include "io/poller_in.h"
 
 static size_t phi__fd_map_home(const phi__fd_map *map, intptr_t fd) {

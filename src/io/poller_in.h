@@ -1,5 +1,5 @@
-/* poller_in.h - which descriptors are ready, asked of the system: epoll, kqueue or poll, chosen at
-   build time; and the host's loop, which tells us by descriptor.
+/* poller_in.h - tells which descriptors are ready: by epoll, kqueue or poll, chosen at build time,
+   or by the host's loop.
 
    A descriptor is known by the key its owner gave it. Level-triggered. An error or a hang-up counts
    as ready for both reading and writing. */

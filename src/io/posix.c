@@ -1,4 +1,4 @@
-/* posix.c - the system's words, and writes without a signal.
+/* posix.c - the system's error messages, and writes without a signal.
 
    A write to a pipe nobody reads raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and either
    ends a host that did not think of it. Both are sent to the writing thread, so that blocking them
@@ -24,7 +24,7 @@ PHI__FN void phi__posix_words(int error, char *out, size_t size) {
 #endif
 }
 
-/* Takes a signal that the write made pending; one that was pending before stays. */
+/* Consumes a SIGPIPE that the write made pending; a SIGPIPE that was pending before stays. */
 static void phi__posix_take(const sigset_t *before, int signal_number) {
     sigset_t one, now;
     if (sigismember(before, signal_number) == 1) return;

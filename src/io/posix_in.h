@@ -1,5 +1,5 @@
-/* posix_in.h - what files and processes share: the system's words for an error, and a write that
-   cannot kill the host by a signal. */
+/* posix_in.h - shared by files and processes: the system's error messages, and a write that cannot
+   kill the host by a signal. */
 #ifndef PHI_IO_POSIX_IN_H
 #define PHI_IO_POSIX_IN_H
 

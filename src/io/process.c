@@ -1,9 +1,9 @@
-/* process.c - one child process: its streams, its exit, its end.
+/* process.c - one child process: its streams, its exit, its removal.
 
    A child is RUNNING; then EXITED, a zombie that is kept so that its number, which is its group's
-   number too, cannot be given to others; then REAPED, after its group was killed, while what is
-   left in its pipes is read. A process freed while it runs lives on, without streams and callbacks,
-   until it is reaped: an orphan. */
+   number too, cannot be given to others; then REAPED, after its group was killed, while the rest of
+   its pipes is read. A process freed while it runs lives on, without streams and callbacks, until
+   it is reaped: an orphan. */
 #include "io/process_in.h"
 
 #ifndef PHI_NO_PROCESS
@@ -40,8 +40,8 @@ enum {
     PHI__PROCESS_LAST_MS = 50      /* waited at most for a killed child when the io ends */
 };
 
-/* Where a pidfd tells of the exit the timer has nothing to do, but stays set: what is set once can
-   be moved without memory. */
+/* Where a pidfd reports the exit the timer has nothing to do, but stays set: a set timer can be
+   moved without memory. */
 #define PHI__PROCESS_HOUR_US 3600000000u
 
 typedef enum phi__process_state {
@@ -72,7 +72,7 @@ struct phi__process {
     phi__ending ending;
 };
 
-/* ---- the timer and what is watched ---- */
+/* ---- the timer and the watches ---- */
 
 /* Cannot fail: the timer is always set. */
 static void phi__process_in(phi__process *p, uint64_t us) {
@@ -308,8 +308,8 @@ static void phi__process_on_timer(phi__timer *timer) {
     phi__process_settle(p);
 }
 
-/* The io ends, and nobody will look any more: what was killed is dead within a millisecond or so,
-   and a short wait is better than a zombie for as long as the host lives. */
+/* The io ends, and no later poll will reap the child: a killed process is dead within a millisecond
+   or so, and a short wait is better than a zombie for as long as the host lives. */
 static void phi__process_on_end(phi__ending *ending) {
     phi__process *p = PHI__OWNER(ending, phi__process, ending);
     phi__io *io = p->io;

@@ -1,4 +1,4 @@
-/* process_spawn.c - posix_spawn, and what differs between systems about it. */
+/* process_spawn.c - posix_spawn, and its differences between systems. */
 #include "io/process_spawn_in.h"
 
 #ifndef PHI_NO_PROCESS

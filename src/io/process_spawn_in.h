@@ -1,5 +1,5 @@
-/* process_spawn_in.h - starting a program with three given descriptors, by posix_spawn only: fork
-   copies the page tables of the host, tens of milliseconds when it is large. */
+/* process_spawn_in.h - starts a program with three given descriptors, by posix_spawn only: fork
+   would copy the page tables of the host, which takes tens of milliseconds when it is large. */
 #ifndef PHI_IO_PROCESS_SPAWN_IN_H
 #define PHI_IO_PROCESS_SPAWN_IN_H
 

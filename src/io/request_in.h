@@ -1,7 +1,8 @@
-/* request_in.h - a request as pieces: immutable bytes that live elsewhere, and glue between them.
+/* request_in.h - a request as a list of pieces: pointers to immutable bytes, and the bytes between
+   them.
 
    The body is never joined: it is read from any offset by a binary search over the pieces. All
-   memory belongs to whoever built it and outlives the transfer. */
+   memory belongs to its maker and outlives the transfer. */
 #ifndef PHI_IO_REQUEST_IN_H
 #define PHI_IO_REQUEST_IN_H
 

@@ -7,7 +7,7 @@
 /* Signatures kept: those of the requests that may still be under way. */
 enum { PHI__SECRET_PASSING = 16 };
 
-/* ---- what is secret ---- */
+/* ---- which texts are secret ---- */
 
 static bool phi__secret_any(phi_str name, const char *const *words, size_t count) {
     size_t i;

@@ -1,4 +1,5 @@
-/* secret_in.h - the keys, tokens and passwords that requests carry, found again in what comes back.
+/* secret_in.h - finds the keys, tokens and passwords of requests in answers and messages, and hides
+   them.
 
    A set is filled from requests before they leave: secret headers, user info and queries of URLs,
    keys. In texts asterisks of the same length then take the place of each secret, whether it stands
@@ -26,7 +27,7 @@ typedef struct phi__secrets {
     phi__secret *list;
     size_t count, cap;
     size_t longest;
-    size_t next_passing;     /* the passing one that the next takes the place of */
+    size_t next_passing;     /* place of a passing secret, which the next one replaces */
     unsigned char first[32]; /* bits: bytes with which a secret may begin in a text */
     bool failed;             /* no memory: a secret is missing */
 } phi__secrets;
@@ -44,8 +45,8 @@ PHI__FN bool phi__secret_add_header(phi__secrets *set, phi_str name, phi_str val
 /* All that a request carries in its URL and its headers. */
 PHI__FN void phi__secret_add_request(phi__secrets *set, const phi_request *request);
 
-/* Appends a URL with "[redacted]" in the place of user info, of values of the query, but of
-   versions, and of what is behind a "#". */
+/* Appends a URL with "[redacted]" in place of user info, of the query's values except versions, and
+   of the fragment behind a "#". */
 PHI__FN void phi__secret_put_url(phi__buf *out, phi_str url);
 
 typedef enum phi__secret_text {

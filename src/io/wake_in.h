@@ -1,4 +1,4 @@
-/* wake_in.h - a descriptor that another thread or a signal handler makes readable.
+/* wake_in.h - wakes the pump: a descriptor that another thread or a signal handler makes readable.
 
    Wakes are merged: between two drains at most one reaches the kernel. What a thread wrote before a
    wake is visible to the pumping thread once the drain that swallowed the wake has returned. */

@@ -62,7 +62,7 @@ PHI__FN void phi__wake_signal(phi__wake *wake) {
 }
 
 /* Emptied first and re-armed after: a wake in between is swallowed, but its poster's writes are
-   then seen by whoever looks after the drain. The other order could leave it armed and empty. */
+   visible to a reader after the drain. The other order could leave it armed and empty. */
 PHI__FN void phi__wake_drain(phi__wake *wake) {
     char bytes[64];
     ssize_t n;

@@ -1,4 +1,4 @@
-/* failure.c - the words of failure kinds. */
+/* failure.c - the names of failure kinds. */
 #include "model/failure_in.h"
 
 PHI__FN phi_failure phi__failure_of(phi_failure_kind kind, bool retryable, const char *words) {

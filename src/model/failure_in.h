@@ -1,4 +1,4 @@
-/* failure_in.h - making failures, and what a function returns that meets one. */
+/* failure_in.h - makes failures, and the statuses that go with them. */
 #ifndef PHI_MODEL_FAILURE_IN_H
 #define PHI_MODEL_FAILURE_IN_H
 

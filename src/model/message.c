@@ -76,14 +76,14 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 
 /* ---- writing ---- */
 
-/* A value may nest as deeply as leaves room for what is put around it: readers take 512 by
+/* The nesting limit of a value leaves room for the objects around it: readers take 512 levels by
    default. */
 enum { PHI__MESSAGE_DEPTH = 448 };
 
 /* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
    line of UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON
-   (or a string, where those do not count). Not to know, for want of memory, fails what is
-   written. */
+   (or a string, where those do not count). When memory runs out before that is known, the writer
+   fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -124,9 +124,9 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
     return is;
 }
 
-/* What is no JSON is a string, so that nothing is lost. A text that is a JSON string is quoted once
-   more, and reading takes one layer off again; but what would then be taken for something else
-   keeps its quotes. */
+/* Text that is no JSON becomes a string, so that nothing is lost. A text that is a JSON string is
+   quoted once more, and reading takes one layer off again; a string whose content would then read
+   as other JSON keeps its quotes. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch) {
     bool no_memory = false;
     if (text.len == 0)

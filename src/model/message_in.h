@@ -25,7 +25,7 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
 PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage); /* no key */
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
-/* A text as a JSON value on one line; what is no JSON as a string; nothing as {}. */
+/* A text as a JSON value on one line; text that is no JSON as a string; an empty text as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
 /* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
    it was not, and nothing is written. */

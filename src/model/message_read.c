@@ -1,4 +1,4 @@
-/* message_read.c - messages out of the interchange JSON. */
+/* message_read.c - reads messages out of the interchange JSON. */
 #include "model/message_in.h"
 
 #include "text/json_in.h"
@@ -231,7 +231,7 @@ static phi_str phi__message_read_json(phi__message_reader *r, const phi_json *no
     return out;
 }
 
-/* What is malformed counts as absent. role: of an extension, where that is not "extension". */
+/* A malformed field counts as absent. role: of an extension, where that is not "extension". */
 static phi_status phi__message_read_extra(phi__message_reader *r, const phi_json *const *in,
                                           phi_str role, phi_message *out) {
     const phi_json *node = in[PHI__MESSAGE_IN_NODE_ID], *parent = in[PHI__MESSAGE_IN_PARENT_ID];

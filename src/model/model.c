@@ -1,6 +1,6 @@
-/* model.c - presets as a table: what is known of each provider and, by the model's name, of the
-   model. A row that is wrong for a new model is no obstacle: every field of a phi_model can be set.
-   Where servers and quirks come from: the providers' documentation, as of November 2026. */
+/* model.c - the presets as tables: facts about each provider and, by the model's name, about the
+   model. Where a row is wrong for a new model, the host sets the field of phi_model itself. Where
+   servers and quirks come from: the providers' documentation, as of November 2026. */
 #include "model/model.h"
 
 #include "base/base_in.h"
@@ -199,7 +199,7 @@ static phi_model phi__preset_make(int which, const char *id, const char *api_key
     return model;
 }
 
-/* At an address that is the caller's, whatever it is. */
+/* At the caller's address. */
 static phi_model phi__preset_at(int which, const char *base_url, const char *id,
                                 const char *api_key) {
     phi_model model = phi__preset_make(which, id, api_key);

@@ -1,9 +1,9 @@
-/* tokens.c - the estimate, and what a message costs beyond its text. */
+/* tokens.c - the estimate, and the tokens of a message beyond its text. */
 #include "model/tokens.h"
 
 #include "base/base_in.h"
 
-/* Tokens of the frame around what is counted; behaviours C 35. */
+/* Tokens of the frame around a message; behaviours C 35. */
 enum {
     PHI__TOKENS_CALL = 8,    /* a tool call's keys and id */
     PHI__TOKENS_MESSAGE = 4, /* role and delimiters */
