@@ -17528,20 +17528,20 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x93035afe
+#if PHI__IMP_WIRE != 0xa10b78a7
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x93035afe
+#define PHI__IMP_WIRE 0xa10b78a7
 
 /* ---- src/wire/assembly_in.h ---- */
 
-/* assembly_in.h - a message as it arrives: what every decoder writes into.
+/* assembly_in.h - the assembly: builds a message while it arrives; every decoder writes into it.
 
-   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink is
-   told which bytes are new. What it and the view show is always valid UTF-8: garbage becomes
-   U+FFFD, and half a surrogate pair or UTF-8 sequence at the end of a delta waits for the next one.
-   Nothing here knows a protocol or does I/O.
+   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
+   the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
+   surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
+   a protocol or does I/O.
    Ownership: buffers come from `memory` and go with phi__assembly_free. What the views point to is
    valid until the next call that appends. */
 #ifndef PHI_WIRE_ASSEMBLY_IN_H
@@ -17560,11 +17560,11 @@ typedef struct phi__draft {
     bool replay_open;  /* replay is still being written: not shown */
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
-    uint32_t rewrites; /* how often other bytes took the place of those that had come */
+    uint32_t rewrites; /* how often other bytes replaced received ones */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
-    uint64_t item;  /* hash of the protocol's own id, where blocks are told apart by it; 0: none */
-    phi__buf bytes; /* text, thinking, or arguments */
+    uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
+    phi__buf bytes;    /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
     size_t hidden; /* bytes of the id in which no secret stands any more */
@@ -17620,7 +17620,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 
-/* Puts a text into one of the buffers, in place of what was there. */
+/* Replaces the text of one of the buffers. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
@@ -17630,19 +17630,19 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
-/* The kind that a block has for whoever sees the message: with `respond`, the call that is the
-   answer is a TEXT. Decoders look at draft->kind, which stays a call's. */
+/* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
+   Decoders use draft->kind, which stays a call's. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
-   length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
-   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
-   computed. Want of memory becomes a failure, where there is no other. */
+   length limit cut, become incomplete; calls without an id, or with the id of an earlier call of
+   the message, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
+   computed. If memory ran out, that becomes the failure, unless there is another. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put
-   in. */
+/* Takes secrets out of the fields that are no content: ids, the stop word, the failure. Call it
+   after writing them. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
@@ -17654,7 +17654,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 
 /* ---- src/wire/classify_in.h ---- */
 
-/* classify_in.h - errors that arrive inside of an answer, classified like those of HTTP. */
+/* classify_in.h - classifies errors that arrive inside of an answer, as HTTP errors are. */
 #ifndef PHI_WIRE_CLASSIFY_IN_H
 #define PHI_WIRE_CLASSIFY_IN_H
 
@@ -17667,7 +17667,7 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
 /* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and
-   what is empty are none. */
+   empty values are none. */
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
 /* A stop word that means an error. */
@@ -17681,7 +17681,7 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
 /* ---- src/wire/fill_in.h ---- */
 
-/* fill_in.h - long texts and images go into a rendering in slices.
+/* fill_in.h - writes long texts and images into a rendering in slices.
 
    A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
    The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
@@ -17705,7 +17705,7 @@ typedef struct phi__hole {
 typedef struct phi__fill {
     phi__hole holes[PHI__FILL_HOLES];
     size_t count;
-    bool refuses; /* no holes now: what is rendered must be there at once */
+    bool refuses; /* no holes now: the rendering must be complete at once */
     bool going;   /* a rendering with holes waits to be filled */
     bool measured;
     size_t item;
@@ -17738,12 +17738,12 @@ PHI__FN void phi__fill_drop(struct phi__encoder *e); /* at any time */
 
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
-   This folder holds what all protocols share. It knows no codec by name: what differs between
-   protocols is a property of phi__codec. The codecs are in src/codecs, one pair of files a
-   protocol; registry.c there lists them. No I/O, no clock, no state outside what is passed in: the
-   same input gives the same bytes. A
-   block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
-   so that a turn costs the new blocks and a list of pieces, not the history.
+   This folder holds what all protocols share. It knows no codec by name: the differences between
+   protocols are fields of phi__codec. The codecs are in src/codecs, one pair of files a protocol;
+   registry.c there lists them. No I/O, no clock, no state outside of the arguments: the same input
+   gives the same bytes. A block of a message is rendered once per wire form and kept with the
+   message (phi__item.rendered), so that a turn costs the new blocks and a list of pieces, not the
+   history.
 
    Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
    A unit is one message, or a KiB of it that was not rendered before. */
@@ -17938,7 +17938,7 @@ struct phi__codec {
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* A line of the table of protocols, which whoever makes runtimes hands down. */
+/* A line of the table of protocols, which the agent layer hands down. */
 typedef struct phi__codec_row {
     /* Gives NULL where the protocol was left out. Itself NULL: the end of the table. */
     const phi__codec *(*codec)(void);
@@ -18006,10 +18006,10 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
                            phi_arena *arena, phi_failure *out);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
-/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name
-   the place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes
-   transcripts: it costs time by the square of the calls, and the encoder repairs lost results by
-   itself. */
+/* Checks whether the target would refuse a transcript, before a byte is sent: PHI_OK, or
+   PHI_BAD_ARG with a message that names the place ("messages[3]: tool call \"x\" has no result").
+   For tests and makers of transcripts: its time grows with the square of the calls, and the encoder
+   repairs lost results by itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
 /* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
@@ -18020,12 +18020,13 @@ PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 /* ---- src/wire/delta_cache_in.h ---- */
 
-/* delta_cache_in.h - the events of a stream that differ in nothing but one string.
+/* delta_cache_in.h - a fast path for stream events that differ from the one before only in one
+   string.
 
-   Nearly every event of an answer is the one before it with other text in the same place. A decoder
-   that has found an event to be nothing but a piece of one block keeps what stands around the text;
-   an event whose bytes around a string are those very bytes means the same, and needs no parser.
-   Zeroed memory is empty. What is too long to keep is parsed each time. */
+   Nearly every event of an answer is the one before it with other text in the same place. When a
+   decoder has found that an event is only a piece of one block, it keeps the bytes around the text.
+   The next event with the same bytes around a string means the same, and needs no parser. Zeroed
+   memory is an empty cache. Events too long to keep are parsed each time. */
 #ifndef PHI_WIRE_DELTA_CACHE_IN_H
 #define PHI_WIRE_DELTA_CACHE_IN_H
 
@@ -18052,16 +18053,16 @@ PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, p
 
 /* ---- src/wire/format_in.h ---- */
 
-/* format_in.h - structured output: what a target has for it, and what stands in for it where it has
-   nothing. */
+/* format_in.h - structured output: a target's own form of it, and a tool in its place where it has
+   none. */
 #ifndef PHI_WIRE_FORMAT_IN_H
 #define PHI_WIRE_FORMAT_IN_H
 
 
-/* Makes of ask->format what this target understands, before the request is begun. Where it has a
-   way of its own, the format stays, with a name and with a schema that it takes. Else the format
+/* Adapts ask->format to this target, before the request is begun. Where the target has structured
+   output, the format stays, with a name and with a schema that the target accepts. Else the format
    becomes TEXT, and PHI_RESPOND_TOOL is put behind the tools, forced as far as the target allows
-   that (ask->respond). What is made lives in `arena`; ask->tools and ask->system_prompt may then
+   that (ask->respond). The new values live in `arena`; ask->tools and ask->system_prompt may then
    point there.
    PHI_BAD_ARG: it cannot be done, `words` say why; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi_arena *arena,
@@ -18073,8 +18074,8 @@ PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line);
 
 /* ---- src/wire/frames_in.h ---- */
 
-/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h
-   is.
+/* frames_in.h - reads AWS event-stream frames out of bytes that arrive in any pieces; used as
+   sse_in.h is.
 
        phi__frames_feed(&frames, bytes, len);
        while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
@@ -18083,7 +18084,7 @@ PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line);
    Both checks of a frame are verified, that of its head before its lengths are believed. A stream
    whose first byte is '{' is one of lines instead: each a JSON object, handed out with an empty
    name, as soon as its last brace is there.
-   What is handed out is valid until the next call, and may point into the bytes fed. */
+   A frame handed out is valid until the next call, and may point into the bytes fed. */
 #ifndef PHI_WIRE_FRAMES_IN_H
 #define PHI_WIRE_FRAMES_IN_H
 
@@ -18096,7 +18097,7 @@ typedef struct phi__frame {
 typedef struct phi__frames {
     phi__buf held;        /* a frame, or a line, that was cut */
     phi__buf name;        /* '!' and a type */
-    const char *at, *end; /* of the bytes fed, what is not read */
+    const char *at, *end; /* the fed bytes that are not read yet */
     size_t max_bytes;     /* of one frame */
     size_t drop;          /* of held: handed out, and to be forgotten */
     size_t depth;         /* of the braces that are open, in lines */
@@ -18130,8 +18131,8 @@ PHI__FN const phi__framing *phi__frames_framing(void);
 
 /* ---- src/wire/hash_in.h ---- */
 
-/* hash_in.h - a small fixed hash: ids that are invented or mapped are the same on every machine and
-   in every run. Not for secrets. */
+/* hash_in.h - a small fixed hash, so that ids derived from it are the same on every machine and in
+   every run. Not for secrets. */
 #ifndef PHI_WIRE_HASH_IN_H
 #define PHI_WIRE_HASH_IN_H
 
@@ -18164,8 +18165,8 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
 
 /* ---- src/wire/headers_in.h ---- */
 
-/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to
-   wait. */
+/* headers_in.h - reads the header lines of an answer, "Name: value\r\n", and the delay that they
+   ask for. */
 #ifndef PHI_WIRE_HEADERS_IN_H
 #define PHI_WIRE_HEADERS_IN_H
 
@@ -18183,10 +18184,10 @@ PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message,
 
 /* ---- src/wire/reader_in.h ---- */
 
-/* reader_in.h - the body of an answer that streams: bytes become events, and events the message.
+/* reader_in.h - reads the body of a streamed answer: bytes become events, and events the message.
 
-   One reading for the loop, the tests and the fuzzers: what is read after the end of an answer, and
-   after its failure, is decided here and nowhere else.
+   The loop, the tests and the fuzzers share this reader: it alone decides what to read after the
+   end of an answer and after its failure.
    Ownership: codec, state and assembly are borrowed until phi__reader_free. */
 #ifndef PHI_WIRE_READER_IN_H
 #define PHI_WIRE_READER_IN_H
@@ -18210,10 +18211,10 @@ PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *sta
                               phi__assembly *assembly, size_t max_event_bytes);
 PHI__FN void phi__reader_free(phi__reader *r); /* twice is harmless */
 
-/* The next bytes of the body. What is wrong with them becomes the assembly's failure. */
+/* The next bytes of the body. A fault in them becomes the assembly's failure. */
 PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
-/* After the last byte: reads an event that no blank line ended. cut: the connection broke, so bare
-   JSON may be a half of what was sent, and is dropped. */
+/* After the last byte: reads an event that no blank line ended. cut: the connection broke, so stray
+   JSON may be incomplete, and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 /* After that, or after phi__reader_done: tells the codec that nothing follows. */
 PHI__FN void phi__reader_end(phi__reader *r);
@@ -18227,7 +18228,7 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r);
 
 /* ---- src/wire/render_in.h ---- */
 
-/* render_in.h - what request formats share: text, ids and names that a target takes. */
+/* render_in.h - shared by the request formats: makes text, ids and names fit for a target. */
 #ifndef PHI_WIRE_RENDER_IN_H
 #define PHI_WIRE_RENDER_IN_H
 
@@ -18254,7 +18255,7 @@ PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
-/* Arguments as the JSON text of an object: what is none becomes {}. Uses and resets e->arena. */
+/* Arguments as the JSON text of an object: anything else becomes {}. Uses and resets e->arena. */
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
 /* Whether this target minted the message, so that its signatures may go back. */
@@ -18267,9 +18268,9 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
-/* Text and images of a message, each by the codec's own function; what is blank is left out, and so
-   are images where `images` is false. Where the model takes none, one line of text stands for those
-   in a row. */
+/* Text and images of a message, each by the codec's own function; blank text is left out, and so
+   are images where `images` is false. Where the model takes no images, one line of text replaces
+   each row of them. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));
@@ -18285,7 +18286,7 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level);
 
 /* ---- src/wire/schema_ref_in.h ---- */
 
-/* schema_ref_in.h - what a "$ref" of a JSON Schema names, inside of that schema. */
+/* schema_ref_in.h - resolves a "$ref" of a JSON Schema inside of that schema. */
 #ifndef PHI_WIRE_SCHEMA_REF_IN_H
 #define PHI_WIRE_SCHEMA_REF_IN_H
 
@@ -18300,20 +18301,19 @@ PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step);
 
 /* ---- src/wire/strict_in.h ---- */
 
-/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model
-   writes fits it, and the way back.
+/* strict_in.h - a JSON Schema in the strict form that a provider can enforce, and the way back.
 
-   In OpenAI's form every object is closed and every property required: what was optional may be
+   In OpenAI's form every object is closed and every property required: an optional property may be
    null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
    form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
    ...) and that a form does not have move into the description: arguments are checked against the
-   schema as it was in any case. What cannot be left out without a change of meaning (oneOf,
-   patternProperties, ...) is refused. */
+   original schema in any case. Keywords that cannot be left out without a change of meaning (oneOf,
+   patternProperties, ...) are refused. */
 #ifndef PHI_WIRE_STRICT_IN_H
 #define PHI_WIRE_STRICT_IN_H
 
 
-/* False with PHI_NO_STRICT: whoever asks for a strict schema is refused with these words. */
+/* False with PHI_NO_STRICT: strict schemas are refused with this message. */
 #define PHI__STRICT_LEFT_OUT "strict schemas are left out of this program: PHI_NO_STRICT"
 static inline bool phi__strict_here(void) {
 #ifdef PHI_NO_STRICT
@@ -18323,7 +18323,7 @@ static inline bool phi__strict_here(void) {
 #endif
 }
 
-/* What was made of a tool's schema for one form. */
+/* A tool's schema in one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
@@ -18332,8 +18332,8 @@ struct phi__adapted {
 };
 
 /* Appends the schema in that form, always the same bytes for the same text. False: no memory
-   (out->failed), or it cannot be done: `words` (terminated) then say where and why: at
-   /properties/a: "oneOf" has no strict form. What was appended is then worth nothing. */
+   (out->failed), or the schema has no such form: `words` (terminated) then say where and why: at
+   /properties/a: "oneOf" has no strict form. The appended bytes are then of no use. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
@@ -18345,8 +18345,9 @@ PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_
 PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                const phi_model *model, phi_arena *arena);
 
-/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place;
-   PHI_OK; PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
+/* Checks the tools up to the first that the target cannot take: PHI_BAD_ARG with a message that
+   names tool and place; PHI_OK; PHI_NO_MEMORY. A schema that is not adapted yet is adapted in
+   `scratch` memory and not kept. */
 PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
                                        phi_memory *scratch, char *words, size_t words_size);
 
@@ -18361,7 +18362,7 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value);
 
 /* ---- src/wire/strict_words_in.h ---- */
 
-/* strict_words_in.h - the keywords of JSON Schema, and what a strict form makes of each. */
+/* strict_words_in.h - the keywords of JSON Schema, and their treatment in each strict form. */
 #ifndef PHI_WIRE_STRICT_WORDS_IN_H
 #define PHI_WIRE_STRICT_WORDS_IN_H
 
@@ -18417,7 +18418,7 @@ static inline phi_answer *phi__writer_of(phi__assembly *assembly) { return (phi_
 
 /* ---- src/wire/assembly.c ---- */
 
-/* assembly.c - blocks that grow, and what is true of them at the end. */
+/* assembly.c - blocks that grow, and the checks at their end. */
 
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
@@ -18464,7 +18465,7 @@ static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     return taken;
 }
 
-/* What was held back has no other half. */
+/* The other half of the held bytes never came. */
 static void phi__assembly_flush(phi__draft *d) {
     if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
     d->high = 0;
@@ -18863,7 +18864,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 
 /* ---- src/wire/classify.c ---- */
 
-/* classify.c - what an error is, whatever its shape: wire.md 1.4, 1.6 and 10.
+/* classify.c - classifies an error, whatever its shape: wire.md 1.4, 1.6 and 10.
 
    The status decides before any text does, because texts collide: "too many tokens" is a full
    context for some and throttling for others. */
@@ -18952,8 +18953,8 @@ static const char *const phi__fault_overflows[] = {
 };
 
 /* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
-   or a limit, too, and a shorter history is no help there. So the sentence must begin with what is
-   counted, and name nothing else. */
+   or a limit, too, and a shorter history is no help there. So the sentence must begin with the
+   counted thing, and name nothing else. */
 static const char *const phi__fault_excesses[] = {
     "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
     "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",
@@ -19387,7 +19388,7 @@ PHI_API bool phi_message_is_overflow(const phi_message *message) {
 
 /* ---- src/wire/codec.c ---- */
 
-/* codec.c - the table of protocols, and who minted a message. */
+/* codec.c - looks up protocols, and which model wrote a message. */
 
 
 enum { PHI__CODEC_NAME_MOST = 64 }; /* bytes of a protocol's name; a longer one is none of ours */
@@ -19442,7 +19443,7 @@ PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_
 
 /* ---- src/wire/delta_cache.c ---- */
 
-/* delta_cache.c - comparing what stands around a text. */
+/* delta_cache.c - compares the bytes around a text. */
 
 
 PHI__FN void phi__delta_cache_learn(phi__delta_cache *r, const phi__assembly *a, phi_str data,
@@ -19477,7 +19478,7 @@ PHI__FN bool phi__delta_cache_add(const phi__delta_cache *r, phi__assembly *a, p
 
 /* ---- src/wire/encode.c ---- */
 
-/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its
+/* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
    headers. */
 
 /* A bigger array of the same elements in the arena; the old one stays until the arena is reset. */
@@ -19694,9 +19695,9 @@ PHI__FN void phi__encode_request(phi__encoder *e, phi_str method, phi_str url, p
 
 /* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
 
-   What a provider would refuse is repaired here, in what is sent and not in the log: a result
-   without its call, or a second one, is left out; a call without a result gets one before the next
-   message. */
+   Faults that a provider would refuse are repaired here, in the request and not in the log: a
+   result without its call, or a second one, is left out; a call without a result gets one before
+   the next message. */
 
 enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
 
@@ -19748,7 +19749,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     const phi_message *message;
     if (item == SIZE_MAX) return;
     message = e->ask->items[item].message;
-    e->fill.refuses = true; /* what was added cannot be added again */
+    e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
     for (i = 0; i < message->content_count; i++)
         if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
             e->codec->missing(e, item, i);
@@ -19868,7 +19869,7 @@ PHI__FN void phi__encoder_free(phi__encoder *e) {
 
 /* ---- src/wire/fill.c ---- */
 
-/* fill.c - first the length of what the holes will hold, then the bytes. */
+/* fill.c - computes the length of the holes' contents first, then writes the bytes. */
 
 
 /* ---- base64 ---- */
@@ -20005,9 +20006,9 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
 
 /* ---- src/wire/format.c ---- */
 
-/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says
-   what it takes (phi__codec_rules) and writes its field. Where there is no way, or the schema is
-   more than the target takes, a tool stands in. wire.md parts 2 to 8. */
+/* format.c - decides how a target gives structured output. One place for all protocols: a codec
+   only states its abilities (phi__codec_rules) and writes its field. Where the target cannot, or
+   does not accept the schema, a tool stands in. wire.md parts 2 to 8. */
 
 
 #include <stdio.h>
@@ -20019,7 +20020,7 @@ PHI__FN void phi__fill_drop(phi__encoder *e) {
     "Give your final answer by calling the tool " PHI_RESPOND_TOOL                                 \
     ", once and as the last thing you do; the arguments are the answer."
 
-enum { PHI__FORMAT_WHY = 300 }; /* bytes of what is wrong with a schema */
+enum { PHI__FORMAT_WHY = 300 }; /* bytes of the message about a schema's fault */
 
 /* ---- the schema ---- */
 
@@ -20042,7 +20043,7 @@ static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, co
     return status;
 }
 
-/* ---- what is sent instead ---- */
+/* ---- the tool in its place ---- */
 
 PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
     phi__buf text;
@@ -20129,8 +20130,8 @@ PHI__FN phi_status phi__format_apply(const phi__codec *codec, phi__ask *ask, phi
    A frame, big-endian (wire.md part 8):
        u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all
        before
-   One that lies whole in the bytes fed is read where it is; one that was cut is put together first,
-   as its bytes come, so that a length that lies takes no memory. */
+   A frame that lies whole in the bytes fed is read where it is; a frame in pieces is put together
+   first, as its bytes come, so that a false length takes no memory. */
 
 
 #ifndef PHI_NO_BEDROCK
@@ -20247,7 +20248,7 @@ static phi_status phi__frames_head(const phi__frames *f, const char *at, size_t 
     return *total > f->max_bytes ? PHI_TOO_BIG : PHI_OK;
 }
 
-/* Fills what is held up to `need` bytes; false: not so many are there yet, or no memory. */
+/* Fills the held bytes up to `need`; false: not so many have come yet, or no memory. */
 static bool phi__frames_gather(phi__frames *f, size_t need) {
     size_t n;
     if (f->held.len >= need) return true;
@@ -20389,7 +20390,7 @@ PHI__FN const phi__framing *phi__frames_framing(void) {
 
 /* ---- src/wire/headers.c ---- */
 
-/* headers.c - see headers_in.h. */
+/* headers.c - finds header lines and reads delays and dates. */
 
 
 #define PHI__HEADERS_NUMBER_MOST UINT64_C(1000000000000) /* thousandths: thirty years of seconds */
@@ -20539,9 +20540,9 @@ PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message,
 
 /* ---- src/wire/preflight.c ---- */
 
-/* preflight.c - what a provider would refuse, found before a byte is sent, in words that name the
-   place. It looks at the transcript as it is given; the encoder repairs some of this in what it
-   sends, so a complaint here means that whoever made the transcript should look. */
+/* preflight.c - finds faults of a transcript that a provider would refuse, before a byte is sent,
+   and names their place. It checks the transcript as given; the encoder repairs some of these
+   faults in the request, so a complaint here is for the transcript's maker. */
 
 
 #include <stdarg.h>
@@ -20627,7 +20628,7 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-/* Of any type: words stand for one that the target does not take. */
+/* Of any type: a line of text replaces an image that the target does not take. */
 static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
     if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
     return PHI_OK;
@@ -20637,7 +20638,7 @@ static bool phi__preflight_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
-/* The result of a call among those that follow its message; SIZE_MAX: none. */
+/* The result of a call among the messages that follow; SIZE_MAX: none. */
 static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id) {
     size_t i;
     for (i = from; i < ask->item_count; i++) {
@@ -20704,7 +20705,7 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
         }
         for (j = 0; j < before->content_count; j++)
             if (before->content[j].kind ==
-                    PHI_CONTENT_TOOL_CALL && /* one that was cut goes with it */
+                    PHI_CONTENT_TOOL_CALL && /* a call that was cut is left out with its result */
                 phi_str_equal(before->content[j].id, id))
                 return PHI_OK;
         break;
@@ -20780,7 +20781,7 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
 
 /* ---- src/wire/reader.c ---- */
 
-/* reader.c - see reader_in.h. */
+/* reader.c - feeds a body's bytes to the codec's stream half. */
 
 
 #include <stdio.h>
@@ -20798,7 +20799,7 @@ static void phi__reader_trouble(phi__reader *r, int status) {
     char words[120];
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     if (a->terminal) return;
-    if (status == PHI_PARSE) /* frames alone: what comes behind it cannot be told apart */
+    if (status == PHI_PARSE) /* frames alone: the bytes behind a bad frame have no boundaries */
         phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
                            PHI__LIT("the answer is damaged: a frame's check is wrong"));
     if (status != PHI_TOO_BIG) return;
@@ -20877,7 +20878,7 @@ PHI__FN bool phi__reader_lingers(const phi__reader *r) {
 
 /* ---- src/wire/render.c ---- */
 
-/* render.c - ids, names and text that a target takes. */
+/* render.c - makes ids, names and text fit for a target. */
 
 
 static bool phi__render_alnum(char c) {
@@ -21055,7 +21056,7 @@ PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool
 
 /* ---- src/wire/schema_ref.c ---- */
 
-/* schema_ref.c - see schema_ref_in.h. */
+/* schema_ref.c - resolves "$ref" by walking the schema's tree. */
 
 PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step) {
     size_t k = 0, i = 0;
@@ -21090,9 +21091,9 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 /* ---- src/wire/strict.c ---- */
 
 /* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are
-   written in one fixed order, so that equal schemas give equal bytes. What each provider takes:
-   wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and Anthropic as of
-   November 2026. */
+   written in one fixed order, so that equal schemas give equal bytes. For the keywords of each
+   provider see wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and
+   Anthropic as of November 2026. */
 
 
 #include <stdio.h>
@@ -21150,7 +21151,7 @@ static void phi__strict_place(phi__strict *s, char c) {
     if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
 }
 
-/* Goes one step down in the place; returns what it was, to be put back. */
+/* Goes one step down in the place; returns the former length, to restore it. */
 static size_t phi__strict_into(phi__strict *s, phi_str step) {
     size_t was = s->place_len, i;
     phi__strict_place(s, '/');
@@ -21195,8 +21196,8 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none
-   does). */
+/* Refuses keywords that are never allowed; returns the keyword that makes the schema a choice
+   (NULL: none does). */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *found = NULL;
@@ -21685,8 +21686,8 @@ PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form 
 
 /* ---- src/wire/strict_none.c ---- */
 
-/* strict_none.c - with PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take
-   out again. */
+/* strict_none.c - PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take out
+   again. */
 
 #include <stdio.h>
 
@@ -21711,9 +21712,9 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 /* ---- src/wire/strict_nulls.c ---- */
 
-/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for
-   "left out" is taken out again. Where a schema leaves a choice, the first alternative that fits by
-   its shape (types, names, values of an enum) is the one. */
+/* strict_nulls.c - turns the arguments of a strict tool into those of its own schema: takes out
+   nulls that stand for "left out". Where a schema leaves a choice, the first alternative counts
+   whose shape (types, names, values of an enum) fits. */
 
 
 #ifndef PHI_NO_STRICT
@@ -21846,7 +21847,7 @@ static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_jso
 
 static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value);
 
-/* An array's or object's members, again with what is known of them. */
+/* An array's or object's members, again with their schemas. */
 static void phi__nulls_strip_object(phi__nulls *n, const phi_json *schema, phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;
@@ -21905,8 +21906,8 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 /* ---- src/wire/strict_tools.c ---- */
 
-/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools,
-   each made once and kept with the tools. */
+/* strict_tools.c - chooses the strict form for a model, and makes the forms of an agent's tools,
+   each once, kept with the tools. */
 
 
 #include <stdio.h>
@@ -22009,7 +22010,7 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
         else if (!phi__strict_make(tool->schema, e->codec, form, e->arena, &made))
             e->failed = true;
         *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
-        if (made.schema.len > 0) return made.schema; /* what was refused is not sent by the loop */
+        if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */
     }
     return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                            : tool->schema;
@@ -22017,7 +22018,7 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
 
 /* ---- src/wire/strict_words.c ---- */
 
-/* strict_words.c - see strict_words_in.h. */
+/* strict_words.c - the table of keywords. */
 
 #ifndef PHI_NO_STRICT
 
@@ -22127,7 +22128,7 @@ PHI__FN const char *phi__strict_words_next(phi__strict_form form, size_t *at) {
 
 /* ---- src/wire/structured.c ---- */
 
-/* structured.c - an answer's text becomes a tree. */
+/* structured.c - reads an answer's text as JSON and checks it against a schema. */
 
 
 #include <stdio.h>
@@ -22235,9 +22236,9 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
 
 /* translate.c - the rules of switching models, as a pure function over messages.
 
-   Encoders apply the same rules block by block as they render, and keep what they rendered: what
-   this gives renders to the same bytes as what it was given. It is for hosts that look at, or
-   change, what is sent, and for models of their own. */
+   Encoders apply the same rules block by block as they render, and keep the renderings: this
+   function's output renders to the same bytes as its input. It is for hosts that inspect or change
+   requests, and for models of their own. */
 
 
 typedef struct phi__translation {
@@ -22478,7 +22479,7 @@ PHI__FN phi_status phi__translate(const phi__codec *codec, const phi_model *targ
 
 /* ---- src/wire/writer.c ---- */
 
-/* writer.c - what a host's model says, put into the assembly. */
+/* writer.c - writes the answer of a host's model into the assembly. */
 
 static phi__assembly *phi__writer_open(phi_answer *answer) {
     phi__assembly *a = (phi__assembly *)answer;
@@ -22574,11 +22575,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x054aff5a
+#if PHI__IMP_CODECS != 0x366b1761
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x054aff5a
+#define PHI__IMP_CODECS 0x366b1761
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -22637,8 +22638,8 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
 
 /* ---- src/codecs/claude_in.h ---- */
 
-/* claude_in.h - what differs between Claude models, as data, and what follows of it: for
-   Anthropic's own protocol and for Bedrock's. */
+/* claude_in.h - the differences between Claude models as data, for Anthropic's own protocol and for
+   Bedrock's. */
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
@@ -22666,7 +22667,7 @@ typedef struct phi__claude {
    "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
 PHI__FN phi__claude phi__claude_of(phi_str id);
 
-/* What is asked of a Claude model, resolved once; by whatever protocol. */
+/* The settings of a request to a Claude model, resolved once, in either protocol. */
 typedef struct phi__claude_plan {
     phi__claude claude;
     bool adaptive, thinks;
@@ -22714,7 +22715,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
 #endif
 
-/* A schema as Gemini takes it, appended; one that needs no change, as it is.
+/* Appends a schema as Gemini takes it; unchanged where it needs no change.
    phi__codec_rules.adapt. */
 PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
 
@@ -22784,8 +22785,8 @@ static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text 
 
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
-/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless that was told
-   elsewhere: `spoken`. */
+/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless another member
+   had it already: `spoken`. */
 PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
                                const char *member, bool spoken);
 PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a);
@@ -22800,7 +22801,7 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body);
 
 /* ---- src/codecs/openai_in.h ---- */
 
-/* openai_in.h - what OpenAI's two protocols share, Chat Completions and Responses. */
+/* openai_in.h - shared by OpenAI's two protocols, Chat Completions and Responses. */
 #ifndef PHI_CODECS_OPENAI_IN_H
 #define PHI_CODECS_OPENAI_IN_H
 
@@ -22861,8 +22862,7 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
 
 /* ---- src/codecs/registry_in.h ---- */
 
-/* registry_in.h - the protocols that this program speaks: the only place where they are known by
-   their names.
+/* registry_in.h - the table of the compiled protocols, the only place that names them.
 
    A new one is a pair of files beside this one and a line in registry.c. The layer that makes
    runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
@@ -22891,7 +22891,7 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
 
 /* The table; its last line has no codec. */
 PHI__FN const phi__codec_row *phi__codec_rows(void);
-PHI__FN const phi__codec *phi__codec_none(void); /* NULL: stands for one that was left out */
+PHI__FN const phi__codec *phi__codec_none(void); /* NULL: for a protocol that was left out */
 /* The codec of a protocol by any of its names, or NULL. */
 PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
 
@@ -23371,7 +23371,7 @@ static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
     }
 }
 
-/* Counts are cumulative; what is null or absent leaves what was said before. */
+/* Counts are cumulative; null or absent counts leave earlier ones. */
 static void phi__ant_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
@@ -24451,7 +24451,7 @@ static int phi__bdr_status(phi_str type) {
     return 0;
 }
 
-/* An exception's JSON, or an error's bare words, as an HTTP error of its type would be. */
+/* An exception's JSON, or an error's plain text, classified as an HTTP error of its type. */
 static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;
@@ -24662,7 +24662,7 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- src/codecs/claude.c ---- */
 
-/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md
+/* claude.c - the table of Claude models, and the settings of a request in either protocol; wire.md
    part 2, as of November 2026. */
 
 
@@ -24753,7 +24753,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
     return out;
 }
 
-/* ---- what is asked of one ---- */
+/* ---- the settings of a request ---- */
 
 PHI__FN size_t phi__claude_last_sent(const phi_message *m) {
     size_t i;
@@ -25458,8 +25458,7 @@ PHI__FN const phi__codec *phi__vertex_codec(void) {
 /* ---- src/codecs/gemini_pieces.c ---- */
 
 /* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of
-   one path joined. It does so only where it is asked to, which a host may do by a proxy of its
-   own. */
+   one path joined. Vertex does so only on request, which a host's own proxy may make. */
 
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
@@ -25841,8 +25840,8 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
 /* gemini_stream.c - answers of Google's Gemini API and of Vertex AI: chunks to a message.
 
    A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
-   have no index: one that is of the last part's kind goes on with it, unless both are signed. Calls
-   come whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's
+   have no index: a part of the last part's kind continues it, unless both are signed. Calls come
+   whole, except with an option of Vertex that phi does not set, whose pieces wait until the call's
    end. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 
 
@@ -25864,7 +25863,7 @@ typedef struct phi__gem_part {
 } phi__gem_part;
 
 static void phi__gem_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    if (text.len == 0) return; /* what was said before stays */
+    if (text.len == 0) return; /* earlier counts stay */
     phi__buf_clear(buf);
     phi__json_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
@@ -26029,7 +26028,7 @@ static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
 
 /* ---- calls ---- */
 
-/* The pieces wait where a call keeps nothing else: `[` and what was between the brackets. */
+/* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
 static void phi__gem_keep_pieces(phi__assembly *a, phi__draft *d, phi_str pieces) {
     phi_str inner;
     if (pieces.len <= 2) return;
@@ -26101,7 +26100,7 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
         if (p.is_call)
             phi__gem_call(st, a, &p);
         else {
-            if (p.text.len > 0) st->in_call = false; /* what has no end now never will */
+            if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
             block = phi__gem_text(a, &p);
         }
         *text = p.text;
@@ -26110,7 +26109,7 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
     return count == 1 ? block : SIZE_MAX;
 }
 
-/* Counts are cumulative; what is absent leaves what was said before. */
+/* Counts are cumulative; absent counts leave earlier ones. */
 static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
@@ -26274,7 +26273,7 @@ PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- src/codecs/openai.c ---- */
 
-/* openai.c - see openai_in.h. */
+/* openai.c - shared by Chat Completions and Responses. */
 
 
 #if !defined(PHI_NO_OPENAI_CHAT) || !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
@@ -26361,7 +26360,7 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
 
 /* ---- src/codecs/openai_chat.c ---- */
 
-/* openai_chat.c - requests of the OpenAI Chat Completions API, and of all who speak it.
+/* openai_chat.c - requests of the OpenAI Chat Completions API, for all servers that speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
    quirks, and those bits that change a message are part of the form it is kept under.
@@ -26883,7 +26882,7 @@ static void phi__chat_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
-/* ---- what is taken ---- */
+/* ---- abilities ---- */
 
 static phi__strict_form phi__chat_strict_form(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__openai_strict_form(model)
@@ -26966,8 +26965,8 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
 /* openai_chat_stream.c - answers of the OpenAI Chat Completions API: chunks to a message.
 
    A chunk is read in one pass without a tree into views of what matters, and then applied:
-   reasoning before text, text before calls. Servers differ in all that the standard does not force,
-   so what is null, missing, repeated or of another type is taken as it must have been meant.
+   reasoning before text, text before calls. Servers differ wherever the standard leaves room, so a
+   field that is null, missing, repeated or of another type is read as it must have been meant.
    wire.md part 3. */
 
 
@@ -27106,7 +27105,7 @@ static void phi__chat_read_counts(phi__json_cursor *c, const char *name, uint64_
     }
 }
 
-/* The last usage counts. Servers put what was read from a cache into one of three places. */
+/* The last usage counts. Servers put the cached tokens into one of three places. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
@@ -27466,8 +27465,8 @@ PHI__FN void phi__chat_whole(void *state, phi__assembly *a, phi_str body) {
 
 /* ---- src/codecs/openai_chat_thinking.c ---- */
 
-/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back
-   as it came. */
+/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and the data that
+   must go back as it came. */
 
 
 #ifndef PHI_NO_OPENAI_CHAT
@@ -27484,8 +27483,8 @@ PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *
 
 /* ---- reasoning_details, thinking_blocks ---- */
 
-/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
-   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
+/* One fragment. Its text or data is kept apart because it may continue in the next fragment; `name`
+   is the member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
    thinking. */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
@@ -27534,7 +27533,8 @@ static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
     st->detail = PHI__CHAT_DETAIL_NONE;
 }
 
-/* All of the item but what is written last: its text, which is left open, and its signature. */
+/* All of the item except its text, which is left open, and its signature: those are written
+   last. */
 static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
     phi__json_cursor c;
     phi__json_text key;
@@ -28245,7 +28245,7 @@ static phi__resp_key phi__resp_item_key(const phi__resp_item *item, int64_t inde
     return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
-/* How well a block fits a key: by both, by the id, by the index, or as one that nothing names. */
+/* How well a block fits a key: by both, by the id, by the index, or as a block without a name. */
 static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
@@ -28289,8 +28289,8 @@ static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_
     return block;
 }
 
-/* Puts the whole of a block's text in place of what the deltas gave. Where it only goes on from
-   there, the rest is told as a delta. */
+/* Puts the whole of a block's text in place of the text of the deltas. Where it only continues
+   that, the rest is a delta. */
 static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     phi__draft *d = &a->drafts[block];
     d->held_len = 0; /* halves that wait for another: the text has both */
@@ -28402,7 +28402,7 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__res
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
 }
 
-/* Also of an item whose start a gateway forgot; one that was finished before stays as it is. */
+/* Also of an item whose start a gateway forgot; a finished item stays as it is. */
 static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
     phi__resp_key key = phi__resp_item_key(item, index);
@@ -28485,8 +28485,8 @@ static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
     return phi__json_cursor_done(&c);
 }
 
-/* Azure may give the encrypted content of a reasoning item only here: its block is the one that
-   holds the same id, and gets the fuller item. */
+/* Azure may give the encrypted content of a reasoning item only here: the block with the same id
+   gets the fuller item. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
     phi_json_found found;
     phi_str id;
@@ -28717,7 +28717,7 @@ static void phi__responses_count(phi__json_cursor *c, phi_usage *usage) {
     }
 }
 
-/* The wire's input holds what was read from and written to the cache. */
+/* The wire's input includes the tokens read from and written to the cache. */
 PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;
@@ -28748,10 +28748,10 @@ PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw) {
 
 /* ---- src/codecs/registry.c ---- */
 
-/* registry.c - see registry_in.h. */
+/* registry.c - the table of protocols. */
 
-/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is
-   there. */
+/* A protocol that is left out keeps its line, so that a refusal can name the macro; its code is not
+   compiled. */
 
 #ifdef PHI_NO_ANTHROPIC
 #define phi__anthropic_codec phi__codec_none
@@ -28817,7 +28817,8 @@ PHI__FN const phi__codec *phi__codec_find(phi_str protocol) {
 
 /* ---- src/codecs/sigv4.c ---- */
 
-/* sigv4.c - the canonical request goes straight into its hash; nothing of it is kept. */
+/* sigv4.c - computes the signature; the canonical request goes straight into its hash and is not
+   kept. */
 
 
 #ifndef PHI_NO_BEDROCK

@@ -102,7 +102,7 @@ static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
     }
 }
 
-/* Counts are cumulative; what is null or absent leaves what was said before. */
+/* Counts are cumulative; null or absent counts leave earlier ones. */
 static void phi__ant_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;

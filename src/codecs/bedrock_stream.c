@@ -247,7 +247,7 @@ static int phi__bdr_status(phi_str type) {
     return 0;
 }
 
-/* An exception's JSON, or an error's bare words, as an HTTP error of its type would be. */
+/* An exception's JSON, or an error's plain text, classified as an HTTP error of its type. */
 static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_mark mark = phi_arena_save(&a->scratch);
     phi__buf header, body;

@@ -1,4 +1,4 @@
-/* claude.c - the table of Claude models, and what is asked of one by whatever protocol; wire.md
+/* claude.c - the table of Claude models, and the settings of a request in either protocol; wire.md
    part 2, as of November 2026. */
 #include "codecs/claude_in.h"
 
@@ -91,7 +91,7 @@ PHI__FN phi__claude phi__claude_of(phi_str id) {
     return out;
 }
 
-/* ---- what is asked of one ---- */
+/* ---- the settings of a request ---- */
 
 PHI__FN size_t phi__claude_last_sent(const phi_message *m) {
     size_t i;

@@ -1,5 +1,5 @@
-/* claude_in.h - what differs between Claude models, as data, and what follows of it: for
-   Anthropic's own protocol and for Bedrock's. */
+/* claude_in.h - the differences between Claude models as data, for Anthropic's own protocol and for
+   Bedrock's. */
 #ifndef PHI_CODECS_CLAUDE_IN_H
 #define PHI_CODECS_CLAUDE_IN_H
 
@@ -28,7 +28,7 @@ typedef struct phi__claude {
    "claude-3-7-sonnet-20250219", "anthropic/claude-sonnet-4.5". */
 PHI__FN phi__claude phi__claude_of(phi_str id);
 
-/* What is asked of a Claude model, resolved once; by whatever protocol. */
+/* The settings of a request to a Claude model, resolved once, in either protocol. */
 typedef struct phi__claude_plan {
     phi__claude claude;
     bool adaptive, thinks;

@@ -15,7 +15,7 @@ PHI__FN const phi__codec *phi__gemini_codec(void);
 PHI__FN const phi__codec *phi__vertex_codec(void);
 #endif
 
-/* A schema as Gemini takes it, appended; one that needs no change, as it is.
+/* Appends a schema as Gemini takes it; unchanged where it needs no change.
    phi__codec_rules.adapt. */
 PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_t words_size);
 

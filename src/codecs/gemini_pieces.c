@@ -1,6 +1,5 @@
 /* gemini_pieces.c - arguments that Vertex AI sent in pieces: each a path and a value, strings of
-   one path joined. It does so only where it is asked to, which a host may do by a proxy of its
-   own. */
+   one path joined. Vertex does so only on request, which a host's own proxy may make. */
 #include "codecs/gemini_in.h"
 
 #include "text/json_in.h"

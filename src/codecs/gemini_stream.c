@@ -1,8 +1,8 @@
 /* gemini_stream.c - answers of Google's Gemini API and of Vertex AI: chunks to a message.
 
    A chunk is read in one pass without a tree into views of what matters, and then applied. Parts
-   have no index: one that is of the last part's kind goes on with it, unless both are signed. Calls
-   come whole, but for an option of Vertex that is not asked for, whose pieces wait until the call's
+   have no index: a part of the last part's kind continues it, unless both are signed. Calls come
+   whole, except with an option of Vertex that phi does not set, whose pieces wait until the call's
    end. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 #include "codecs/gemini_in.h"
 
@@ -27,7 +27,7 @@ typedef struct phi__gem_part {
 } phi__gem_part;
 
 static void phi__gem_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    if (text.len == 0) return; /* what was said before stays */
+    if (text.len == 0) return; /* earlier counts stay */
     phi__buf_clear(buf);
     phi__json_unescape(buf, text);
     if (buf->failed) a->no_memory = true;
@@ -192,7 +192,7 @@ static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
 
 /* ---- calls ---- */
 
-/* The pieces wait where a call keeps nothing else: `[` and what was between the brackets. */
+/* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
 static void phi__gem_keep_pieces(phi__assembly *a, phi__draft *d, phi_str pieces) {
     phi_str inner;
     if (pieces.len <= 2) return;
@@ -264,7 +264,7 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
         if (p.is_call)
             phi__gem_call(st, a, &p);
         else {
-            if (p.text.len > 0) st->in_call = false; /* what has no end now never will */
+            if (p.text.len > 0) st->in_call = false; /* a call without an end now never gets one */
             block = phi__gem_text(a, &p);
         }
         *text = p.text;
@@ -273,7 +273,7 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
     return count == 1 ? block : SIZE_MAX;
 }
 
-/* Counts are cumulative; what is absent leaves what was said before. */
+/* Counts are cumulative; absent counts leave earlier ones. */
 static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;

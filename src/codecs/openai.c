@@ -1,4 +1,4 @@
-/* openai.c - see openai_in.h. */
+/* openai.c - shared by Chat Completions and Responses. */
 #include "codecs/openai_in.h"
 
 #include "wire/hash_in.h"

@@ -1,4 +1,4 @@
-/* openai_chat.c - requests of the OpenAI Chat Completions API, and of all who speak it.
+/* openai_chat.c - requests of the OpenAI Chat Completions API, for all servers that speak it.
 
    Each message is rendered whole and kept; what servers do differently are bits of the model's
    quirks, and those bits that change a message are part of the form it is kept under.
@@ -526,7 +526,7 @@ static void phi__chat_address(phi__encoder *e) {
     phi__encode_model_headers(e);
 }
 
-/* ---- what is taken ---- */
+/* ---- abilities ---- */
 
 static phi__strict_form phi__chat_strict_form(const phi_model *model) {
     return (model->quirks & PHI_QUIRK_STRICT_TOOLS) != 0 ? phi__openai_strict_form(model)

@@ -44,8 +44,8 @@ static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text 
 
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
-/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless that was told
-   elsewhere: `spoken`. */
+/* reasoning_details, or thinking_blocks: `member`. Their text is thinking, unless another member
+   had it already: `spoken`. */
 PHI__FN void phi__chat_details(phi__chat_state *st, phi__assembly *a, phi_str raw,
                                const char *member, bool spoken);
 PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a);

@@ -1,8 +1,8 @@
 /* openai_chat_stream.c - answers of the OpenAI Chat Completions API: chunks to a message.
 
    A chunk is read in one pass without a tree into views of what matters, and then applied:
-   reasoning before text, text before calls. Servers differ in all that the standard does not force,
-   so what is null, missing, repeated or of another type is taken as it must have been meant.
+   reasoning before text, text before calls. Servers differ wherever the standard leaves room, so a
+   field that is null, missing, repeated or of another type is read as it must have been meant.
    wire.md part 3. */
 #include "codecs/openai_chat_in.h"
 
@@ -143,7 +143,7 @@ static void phi__chat_read_counts(phi__json_cursor *c, const char *name, uint64_
     }
 }
 
-/* The last usage counts. Servers put what was read from a cache into one of three places. */
+/* The last usage counts. Servers put the cached tokens into one of three places. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;

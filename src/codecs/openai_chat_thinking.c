@@ -1,5 +1,5 @@
-/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and what must go back
-   as it came. */
+/* openai_chat_thinking.c - thinking in answers of Chat Completions: its text, and the data that
+   must go back as it came. */
 #include "codecs/openai_chat_in.h"
 
 #include "wire/hash_in.h"
@@ -18,8 +18,8 @@ PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *
 
 /* ---- reasoning_details, thinking_blocks ---- */
 
-/* One fragment. Its text or data is told apart because it may continue in the next; `name` is the
-   member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
+/* One fragment. Its text or data is kept apart because it may continue in the next fragment; `name`
+   is the member that holds the text: OpenRouter's details have text or summary, LiteLLM's blocks
    thinking. */
 typedef struct phi__chat_fragment {
     phi__json_text type, text, signature;
@@ -68,7 +68,8 @@ static void phi__chat_close_detail(phi__chat_state *st, phi__assembly *a) {
     st->detail = PHI__CHAT_DETAIL_NONE;
 }
 
-/* All of the item but what is written last: its text, which is left open, and its signature. */
+/* All of the item except its text, which is left open, and its signature: those are written
+   last. */
 static void phi__chat_open_detail(phi__chat_state *st, phi__buf *out, const phi__chat_fragment *f) {
     phi__json_cursor c;
     phi__json_text key;

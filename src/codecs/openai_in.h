@@ -1,4 +1,4 @@
-/* openai_in.h - what OpenAI's two protocols share, Chat Completions and Responses. */
+/* openai_in.h - shared by OpenAI's two protocols, Chat Completions and Responses. */
 #ifndef PHI_CODECS_OPENAI_IN_H
 #define PHI_CODECS_OPENAI_IN_H
 

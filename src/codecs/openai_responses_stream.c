@@ -142,7 +142,7 @@ static phi__resp_key phi__resp_item_key(const phi__resp_item *item, int64_t inde
     return phi__resp_key_of(item->id.len > 0 ? item->id : item->call_id, index);
 }
 
-/* How well a block fits a key: by both, by the id, by the index, or as one that nothing names. */
+/* How well a block fits a key: by both, by the id, by the index, or as a block without a name. */
 static int phi__resp_fits(const phi__draft *d, phi__resp_key key) {
     bool id = key.id != 0 && d->item == key.id;
     bool index = key.index >= 0 && d->key == key.index;
@@ -186,8 +186,8 @@ static size_t phi__resp_open(phi__assembly *a, phi_content_kind kind, phi__resp_
     return block;
 }
 
-/* Puts the whole of a block's text in place of what the deltas gave. Where it only goes on from
-   there, the rest is told as a delta. */
+/* Puts the whole of a block's text in place of the text of the deltas. Where it only continues
+   that, the rest is a delta. */
 static void phi__resp_overwrite(phi__assembly *a, size_t block, phi_str text) {
     phi__draft *d = &a->drafts[block];
     d->held_len = 0; /* halves that wait for another: the text has both */
@@ -299,7 +299,7 @@ static void phi__resp_finish_item(phi__assembly *a, size_t block, const phi__res
     if (!cut || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) phi__assembly_close(a, block);
 }
 
-/* Also of an item whose start a gateway forgot; one that was finished before stays as it is. */
+/* Also of an item whose start a gateway forgot; a finished item stays as it is. */
 static void phi__resp_item_done(phi__assembly *a, const phi__resp_item *item, int64_t index) {
     phi_content_kind kind = phi__resp_kind(item);
     phi__resp_key key = phi__resp_item_key(item, index);
@@ -382,8 +382,8 @@ static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
     return phi__json_cursor_done(&c);
 }
 
-/* Azure may give the encrypted content of a reasoning item only here: its block is the one that
-   holds the same id, and gets the fuller item. */
+/* Azure may give the encrypted content of a reasoning item only here: the block with the same id
+   gets the fuller item. */
 static void phi__resp_fill_reasoning(phi__assembly *a, const phi__resp_item *item) {
     phi_json_found found;
     phi_str id;

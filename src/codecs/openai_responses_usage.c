@@ -18,7 +18,7 @@ static void phi__responses_count(phi__json_cursor *c, phi_usage *usage) {
     }
 }
 
-/* The wire's input holds what was read from and written to the cache. */
+/* The wire's input includes the tokens read from and written to the cache. */
 PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
     phi__json_text key;

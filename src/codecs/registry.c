@@ -1,8 +1,8 @@
-/* registry.c - see registry_in.h. */
+/* registry.c - the table of protocols. */
 #include "codecs/registry_in.h"
 
-/* What is left out keeps its line, so that a refusal can name the macro; nothing else of it is
-   there. */
+/* A protocol that is left out keeps its line, so that a refusal can name the macro; its code is not
+   compiled. */
 
 #ifdef PHI_NO_ANTHROPIC
 #define phi__anthropic_codec phi__codec_none

@@ -1,5 +1,4 @@
-/* registry_in.h - the protocols that this program speaks: the only place where they are known by
-   their names.
+/* registry_in.h - the table of the compiled protocols, the only place that names them.
 
    A new one is a pair of files beside this one and a line in registry.c. The layer that makes
    runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
@@ -29,7 +28,7 @@
 
 /* The table; its last line has no codec. */
 PHI__FN const phi__codec_row *phi__codec_rows(void);
-PHI__FN const phi__codec *phi__codec_none(void); /* NULL: stands for one that was left out */
+PHI__FN const phi__codec *phi__codec_none(void); /* NULL: for a protocol that was left out */
 /* The codec of a protocol by any of its names, or NULL. */
 PHI__FN const phi__codec *phi__codec_find(phi_str protocol);
 

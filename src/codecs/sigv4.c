@@ -1,4 +1,5 @@
-/* sigv4.c - the canonical request goes straight into its hash; nothing of it is kept. */
+/* sigv4.c - computes the signature; the canonical request goes straight into its hash and is not
+   kept. */
 #include "codecs/sigv4_in.h"
 
 #include "base/date_in.h"

@@ -1,4 +1,4 @@
-/* assembly.c - blocks that grow, and what is true of them at the end. */
+/* assembly.c - blocks that grow, and the checks at their end. */
 #include "wire/assembly_in.h"
 
 #include "base/utf8_in.h"
@@ -51,7 +51,7 @@ static size_t phi__assembly_join(phi__draft *d, phi_str s) {
     return taken;
 }
 
-/* What was held back has no other half. */
+/* The other half of the held bytes never came. */
 static void phi__assembly_flush(phi__draft *d) {
     if (d->high != 0 || d->held_len != 0) phi__buf_text(&d->bytes, "\xef\xbf\xbd");
     d->high = 0;

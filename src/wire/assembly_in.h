@@ -1,9 +1,9 @@
-/* assembly_in.h - a message as it arrives: what every decoder writes into.
+/* assembly_in.h - the assembly: builds a message while it arrives; every decoder writes into it.
 
-   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink is
-   told which bytes are new. What it and the view show is always valid UTF-8: garbage becomes
-   U+FFFD, and half a surrogate pair or UTF-8 sequence at the end of a delta waits for the next one.
-   Nothing here knows a protocol or does I/O.
+   Text and argument bytes land in one growing buffer per block, unescaped on the way; the sink gets
+   the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
+   surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
+   a protocol or does I/O.
    Ownership: buffers come from `memory` and go with phi__assembly_free. What the views point to is
    valid until the next call that appends. */
 #ifndef PHI_WIRE_ASSEMBLY_IN_H
@@ -27,11 +27,11 @@ typedef struct phi__draft {
     bool replay_open;  /* replay is still being written: not shown */
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
-    uint32_t rewrites; /* how often other bytes took the place of those that had come */
+    uint32_t rewrites; /* how often other bytes replaced received ones */
     uint32_t high;     /* the first half of a surrogate pair that a delta cut, or 0 */
     int64_t key;       /* the protocol's own index; negative: none */
-    uint64_t item;  /* hash of the protocol's own id, where blocks are told apart by it; 0: none */
-    phi__buf bytes; /* text, thinking, or arguments */
+    uint64_t item;     /* hash of the protocol's own id, where that identifies blocks; 0: none */
+    phi__buf bytes;    /* text, thinking, or arguments */
     phi__buf signature, replay;
     phi__buf id, name;
     size_t hidden; /* bytes of the id in which no secret stands any more */
@@ -87,7 +87,7 @@ PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
 
-/* Puts a text into one of the buffers, in place of what was there. */
+/* Replaces the text of one of the buffers. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
@@ -97,19 +97,19 @@ PHI__FN void phi__assembly_fail(phi__assembly *a, phi_failure_kind kind, bool re
 /* The same, of all that a failure holds. */
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure);
 
-/* The kind that a block has for whoever sees the message: with `respond`, the call that is the
-   answer is a TEXT. Decoders look at draft->kind, which stays a call's. */
+/* The kind that readers of the message see: with `respond`, the call that is the answer is a TEXT.
+   Decoders use draft->kind, which stays a call's. */
 PHI__FN phi_content_kind phi__assembly_kind(const phi__assembly *a, size_t block);
 
 /* After the end: arguments "" become {}; stop reason toolUse where finished calls exist and the raw
    reason was a normal stop, or the end came without a reason; calls still open, and calls that a
-   length limit cut, become incomplete; calls without an id, or with one that an earlier call of the
-   message has, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
-   computed. Want of memory becomes a failure, where there is no other. */
+   length limit cut, become incomplete; calls without an id, or with the id of an earlier call of
+   the message, get a new one; where the answer came by a call, the reason is STOP; total_tokens is
+   computed. If memory ran out, that becomes the failure, unless there is another. */
 PHI__FN void phi__assembly_finish(phi__assembly *a);
 
-/* Takes secrets out of what is no content: ids, the stop word, the failure. After whatever was put
-   in. */
+/* Takes secrets out of the fields that are no content: ids, the stop word, the failure. Call it
+   after writing them. */
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.

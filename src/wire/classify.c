@@ -1,4 +1,4 @@
-/* classify.c - what an error is, whatever its shape: wire.md 1.4, 1.6 and 10.
+/* classify.c - classifies an error, whatever its shape: wire.md 1.4, 1.6 and 10.
 
    The status decides before any text does, because texts collide: "too many tokens" is a full
    context for some and throttling for others. */
@@ -94,8 +94,8 @@ static const char *const phi__fault_overflows[] = {
 };
 
 /* C 42 has the two ends alone, but a number of tools, an image or max_tokens may exceed a maximum
-   or a limit, too, and a shorter history is no help there. So the sentence must begin with what is
-   counted, and name nothing else. */
+   or a limit, too, and a shorter history is no help there. So the sentence must begin with the
+   counted thing, and name nothing else. */
 static const char *const phi__fault_excesses[] = {
     "token*exceeds the maximum",    "token*exceeds the limit of",  "prompt *exceeds the maximum",
     "prompt *exceeds the limit of", "context*exceeds the maximum", "context*exceeds the limit of",

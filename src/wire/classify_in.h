@@ -1,4 +1,4 @@
-/* classify_in.h - errors that arrive inside of an answer, classified like those of HTTP. */
+/* classify_in.h - classifies errors that arrive inside of an answer, as HTTP errors are. */
 #ifndef PHI_WIRE_CLASSIFY_IN_H
 #define PHI_WIRE_CLASSIFY_IN_H
 
@@ -13,7 +13,7 @@ PHI__FN void phi__classify_event(phi__assembly *a, phi_str json);
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 
 /* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and
-   what is empty are none. */
+   empty values are none. */
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
 
 /* A stop word that means an error. */

@@ -1,4 +1,4 @@
-/* codec.c - the table of protocols, and who minted a message. */
+/* codec.c - looks up protocols, and which model wrote a message. */
 #include "wire/codec_in.h"
 
 #include "wire/hash_in.h"

@@ -1,11 +1,11 @@
 /* codec_in.h - a provider as a pure codec: messages to request pieces, stream events to a message.
 
-   This folder holds what all protocols share. It knows no codec by name: what differs between
-   protocols is a property of phi__codec. The codecs are in src/codecs, one pair of files a
-   protocol; registry.c there lists them. No I/O, no clock, no state outside what is passed in: the
-   same input gives the same bytes. A
-   block of a message is rendered once per wire form and kept with the message (phi__item.rendered),
-   so that a turn costs the new blocks and a list of pieces, not the history.
+   This folder holds what all protocols share. It knows no codec by name: the differences between
+   protocols are fields of phi__codec. The codecs are in src/codecs, one pair of files a protocol;
+   registry.c there lists them. No I/O, no clock, no state outside of the arguments: the same input
+   gives the same bytes. A block of a message is rendered once per wire form and kept with the
+   message (phi__item.rendered), so that a turn costs the new blocks and a list of pieces, not the
+   history.
 
    Encoding is resumable: begin, advance(units) until it is not PHI_BUSY, and the request is there.
    A unit is one message, or a KiB of it that was not rendered before. */
@@ -204,7 +204,7 @@ struct phi__codec {
     void (*sign)(phi__encoder *e, const phi__signing *signing);
 };
 
-/* A line of the table of protocols, which whoever makes runtimes hands down. */
+/* A line of the table of protocols, which the agent layer hands down. */
 typedef struct phi__codec_row {
     /* Gives NULL where the protocol was left out. Itself NULL: the end of the table. */
     const phi__codec *(*codec)(void);
@@ -272,10 +272,10 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
                            phi_arena *arena, phi_failure *out);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
-/* What a target would refuse, before a byte is sent: PHI_OK, or PHI_BAD_ARG with words that name
-   the place ("messages[3]: tool call \"x\" has no result"). For tests and for whoever makes
-   transcripts: it costs time by the square of the calls, and the encoder repairs lost results by
-   itself. */
+/* Checks whether the target would refuse a transcript, before a byte is sent: PHI_OK, or
+   PHI_BAD_ARG with a message that names the place ("messages[3]: tool call \"x\" has no result").
+   For tests and makers of transcripts: its time grows with the square of the calls, and the encoder
+   repairs lost results by itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
 /* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:

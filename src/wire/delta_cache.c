@@ -1,4 +1,4 @@
-/* delta_cache.c - comparing what stands around a text. */
+/* delta_cache.c - compares the bytes around a text. */
 #include "wire/delta_cache_in.h"
 
 #include "text/json_in.h"

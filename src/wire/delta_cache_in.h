@@ -1,9 +1,10 @@
-/* delta_cache_in.h - the events of a stream that differ in nothing but one string.
+/* delta_cache_in.h - a fast path for stream events that differ from the one before only in one
+   string.
 
-   Nearly every event of an answer is the one before it with other text in the same place. A decoder
-   that has found an event to be nothing but a piece of one block keeps what stands around the text;
-   an event whose bytes around a string are those very bytes means the same, and needs no parser.
-   Zeroed memory is empty. What is too long to keep is parsed each time. */
+   Nearly every event of an answer is the one before it with other text in the same place. When a
+   decoder has found that an event is only a piece of one block, it keeps the bytes around the text.
+   The next event with the same bytes around a string means the same, and needs no parser. Zeroed
+   memory is an empty cache. Events too long to keep are parsed each time. */
 #ifndef PHI_WIRE_DELTA_CACHE_IN_H
 #define PHI_WIRE_DELTA_CACHE_IN_H
 

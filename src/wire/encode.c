@@ -1,4 +1,4 @@
-/* encode.c - what codecs make a request of: pieces, renderings that are kept, the address and its
+/* encode.c - the parts of a request for codecs: pieces, kept renderings, the address and its
    headers. */
 #include "wire/codec_in.h"
 

@@ -1,8 +1,8 @@
 /* encoder.c - drives a codec over a transcript, a message a unit, and keeps what it rendered.
 
-   What a provider would refuse is repaired here, in what is sent and not in the log: a result
-   without its call, or a second one, is left out; a call without a result gets one before the next
-   message. */
+   Faults that a provider would refuse are repaired here, in the request and not in the log: a
+   result without its call, or a second one, is left out; a call without a result gets one before
+   the next message. */
 #include "wire/codec_in.h"
 
 enum { PHI__ENCODER_HEAD, PHI__ENCODER_ITEMS, PHI__ENCODER_TAIL, PHI__ENCODER_DONE };
@@ -55,7 +55,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     const phi_message *message;
     if (item == SIZE_MAX) return;
     message = e->ask->items[item].message;
-    e->fill.refuses = true; /* what was added cannot be added again */
+    e->fill.refuses = true; /* no holes: a second pass would add these pieces again */
     for (i = 0; i < message->content_count; i++)
         if (phi__encoder_is_call(&message->content[i]) && !e->answered[i])
             e->codec->missing(e, item, i);

@@ -1,4 +1,4 @@
-/* fill.c - first the length of what the holes will hold, then the bytes. */
+/* fill.c - computes the length of the holes' contents first, then writes the bytes. */
 #include "wire/fill_in.h"
 
 #include "base/utf8_in.h"

@@ -1,4 +1,4 @@
-/* fill_in.h - long texts and images go into a rendering in slices.
+/* fill_in.h - writes long texts and images into a rendering in slices.
 
    A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
    The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
@@ -24,7 +24,7 @@ typedef struct phi__hole {
 typedef struct phi__fill {
     phi__hole holes[PHI__FILL_HOLES];
     size_t count;
-    bool refuses; /* no holes now: what is rendered must be there at once */
+    bool refuses; /* no holes now: the rendering must be complete at once */
     bool going;   /* a rendering with holes waits to be filled */
     bool measured;
     size_t item;

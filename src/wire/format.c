@@ -1,6 +1,6 @@
-/* format.c - who can promise JSON, and how. One place for all protocols, so that a codec only says
-   what it takes (phi__codec_rules) and writes its field. Where there is no way, or the schema is
-   more than the target takes, a tool stands in. wire.md parts 2 to 8. */
+/* format.c - decides how a target gives structured output. One place for all protocols: a codec
+   only states its abilities (phi__codec_rules) and writes its field. Where the target cannot, or
+   does not accept the schema, a tool stands in. wire.md parts 2 to 8. */
 #include "wire/format_in.h"
 
 #include "wire/render_in.h"
@@ -15,7 +15,7 @@
     "Give your final answer by calling the tool " PHI_RESPOND_TOOL                                 \
     ", once and as the last thing you do; the arguments are the answer."
 
-enum { PHI__FORMAT_WHY = 300 }; /* bytes of what is wrong with a schema */
+enum { PHI__FORMAT_WHY = 300 }; /* bytes of the message about a schema's fault */
 
 /* ---- the schema ---- */
 
@@ -38,7 +38,7 @@ static phi_status phi__format_strict(phi_arena *arena, phi__strict_form form, co
     return status;
 }
 
-/* ---- what is sent instead ---- */
+/* ---- the tool in its place ---- */
 
 PHI__FN bool phi__format_say(phi__ask *ask, phi_arena *arena, const char *line) {
     phi__buf text;

@@ -3,8 +3,8 @@
    A frame, big-endian (wire.md part 8):
        u32 total | u32 headers | u32 check of these 8 bytes | headers | payload | u32 check of all
        before
-   One that lies whole in the bytes fed is read where it is; one that was cut is put together first,
-   as its bytes come, so that a length that lies takes no memory. */
+   A frame that lies whole in the bytes fed is read where it is; a frame in pieces is put together
+   first, as its bytes come, so that a false length takes no memory. */
 #include "wire/frames_in.h"
 
 #include "base/crc32_in.h"
@@ -123,7 +123,7 @@ static phi_status phi__frames_head(const phi__frames *f, const char *at, size_t 
     return *total > f->max_bytes ? PHI_TOO_BIG : PHI_OK;
 }
 
-/* Fills what is held up to `need` bytes; false: not so many are there yet, or no memory. */
+/* Fills the held bytes up to `need`; false: not so many have come yet, or no memory. */
 static bool phi__frames_gather(phi__frames *f, size_t need) {
     size_t n;
     if (f->held.len >= need) return true;

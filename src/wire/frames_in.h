@@ -1,5 +1,5 @@
-/* frames_in.h - AWS event-stream frames out of bytes that arrive in any pieces; used as sse_in.h
-   is.
+/* frames_in.h - reads AWS event-stream frames out of bytes that arrive in any pieces; used as
+   sse_in.h is.
 
        phi__frames_feed(&frames, bytes, len);
        while ((got = phi__frames_next(&frames, &frame)) > 0) use(frame);
@@ -8,7 +8,7 @@
    Both checks of a frame are verified, that of its head before its lengths are believed. A stream
    whose first byte is '{' is one of lines instead: each a JSON object, handed out with an empty
    name, as soon as its last brace is there.
-   What is handed out is valid until the next call, and may point into the bytes fed. */
+   A frame handed out is valid until the next call, and may point into the bytes fed. */
 #ifndef PHI_WIRE_FRAMES_IN_H
 #define PHI_WIRE_FRAMES_IN_H
 
@@ -22,7 +22,7 @@ typedef struct phi__frame {
 typedef struct phi__frames {
     phi__buf held;        /* a frame, or a line, that was cut */
     phi__buf name;        /* '!' and a type */
-    const char *at, *end; /* of the bytes fed, what is not read */
+    const char *at, *end; /* the fed bytes that are not read yet */
     size_t max_bytes;     /* of one frame */
     size_t drop;          /* of held: handed out, and to be forgotten */
     size_t depth;         /* of the braces that are open, in lines */

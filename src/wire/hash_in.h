@@ -1,5 +1,5 @@
-/* hash_in.h - a small fixed hash: ids that are invented or mapped are the same on every machine and
-   in every run. Not for secrets. */
+/* hash_in.h - a small fixed hash, so that ids derived from it are the same on every machine and in
+   every run. Not for secrets. */
 #ifndef PHI_WIRE_HASH_IN_H
 #define PHI_WIRE_HASH_IN_H
 

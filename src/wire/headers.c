@@ -1,4 +1,4 @@
-/* headers.c - see headers_in.h. */
+/* headers.c - finds header lines and reads delays and dates. */
 #include "wire/headers_in.h"
 
 #include "base/date_in.h"

@@ -1,5 +1,5 @@
-/* headers_in.h - the header lines of an answer, "Name: value\r\n", and how long they say to
-   wait. */
+/* headers_in.h - reads the header lines of an answer, "Name: value\r\n", and the delay that they
+   ask for. */
 #ifndef PHI_WIRE_HEADERS_IN_H
 #define PHI_WIRE_HEADERS_IN_H
 

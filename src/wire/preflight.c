@@ -1,6 +1,6 @@
-/* preflight.c - what a provider would refuse, found before a byte is sent, in words that name the
-   place. It looks at the transcript as it is given; the encoder repairs some of this in what it
-   sends, so a complaint here means that whoever made the transcript should look. */
+/* preflight.c - finds faults of a transcript that a provider would refuse, before a byte is sent,
+   and names their place. It checks the transcript as given; the encoder repairs some of these
+   faults in the request, so a complaint here is for the transcript's maker. */
 #include "wire/codec_in.h"
 
 #include "text/json_in.h"
@@ -89,7 +89,7 @@ static phi_status phi__preflight_tools(phi__preflight_check *p) {
 
 /* ---- messages ---- */
 
-/* Of any type: words stand for one that the target does not take. */
+/* Of any type: a line of text replaces an image that the target does not take. */
 static phi_status phi__preflight_image(phi__preflight_check *p, size_t at, const phi_content *c) {
     if (c->data.len == 0) return phi__preflight_no(p, "messages[%zu]: an image has no data", at);
     return PHI_OK;
@@ -99,7 +99,7 @@ static bool phi__preflight_is_call(const phi_content *c) {
     return c->kind == PHI_CONTENT_TOOL_CALL && !c->incomplete;
 }
 
-/* The result of a call among those that follow its message; SIZE_MAX: none. */
+/* The result of a call among the messages that follow; SIZE_MAX: none. */
 static size_t phi__preflight_result(const phi__ask *ask, size_t from, phi_str id) {
     size_t i;
     for (i = from; i < ask->item_count; i++) {
@@ -166,7 +166,7 @@ static phi_status phi__preflight_pair(phi__preflight_check *p, size_t at) {
         }
         for (j = 0; j < before->content_count; j++)
             if (before->content[j].kind ==
-                    PHI_CONTENT_TOOL_CALL && /* one that was cut goes with it */
+                    PHI_CONTENT_TOOL_CALL && /* a call that was cut is left out with its result */
                 phi_str_equal(before->content[j].id, id))
                 return PHI_OK;
         break;

@@ -1,4 +1,4 @@
-/* reader.c - see reader_in.h. */
+/* reader.c - feeds a body's bytes to the codec's stream half. */
 #include "wire/reader_in.h"
 
 #include "wire/classify_in.h"
@@ -18,7 +18,7 @@ static void phi__reader_trouble(phi__reader *r, int status) {
     char words[120];
     if (status == PHI_NO_MEMORY) a->no_memory = true;
     if (a->terminal) return;
-    if (status == PHI_PARSE) /* frames alone: what comes behind it cannot be told apart */
+    if (status == PHI_PARSE) /* frames alone: the bytes behind a bad frame have no boundaries */
         phi__assembly_fail(a, PHI_FAILURE_NETWORK, true, PHI__LIT("crc_mismatch"),
                            PHI__LIT("the answer is damaged: a frame's check is wrong"));
     if (status != PHI_TOO_BIG) return;

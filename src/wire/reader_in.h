@@ -1,7 +1,7 @@
-/* reader_in.h - the body of an answer that streams: bytes become events, and events the message.
+/* reader_in.h - reads the body of a streamed answer: bytes become events, and events the message.
 
-   One reading for the loop, the tests and the fuzzers: what is read after the end of an answer, and
-   after its failure, is decided here and nowhere else.
+   The loop, the tests and the fuzzers share this reader: it alone decides what to read after the
+   end of an answer and after its failure.
    Ownership: codec, state and assembly are borrowed until phi__reader_free. */
 #ifndef PHI_WIRE_READER_IN_H
 #define PHI_WIRE_READER_IN_H
@@ -28,10 +28,10 @@ PHI__FN void phi__reader_init(phi__reader *r, const phi__codec *codec, void *sta
                               phi__assembly *assembly, size_t max_event_bytes);
 PHI__FN void phi__reader_free(phi__reader *r); /* twice is harmless */
 
-/* The next bytes of the body. What is wrong with them becomes the assembly's failure. */
+/* The next bytes of the body. A fault in them becomes the assembly's failure. */
 PHI__FN void phi__reader_feed(phi__reader *r, phi_str bytes);
-/* After the last byte: reads an event that no blank line ended. cut: the connection broke, so bare
-   JSON may be a half of what was sent, and is dropped. */
+/* After the last byte: reads an event that no blank line ended. cut: the connection broke, so stray
+   JSON may be incomplete, and is dropped. */
 PHI__FN void phi__reader_finish(phi__reader *r, bool cut);
 /* After that, or after phi__reader_done: tells the codec that nothing follows. */
 PHI__FN void phi__reader_end(phi__reader *r);

@@ -1,4 +1,4 @@
-/* render.c - ids, names and text that a target takes. */
+/* render.c - makes ids, names and text fit for a target. */
 #include "wire/render_in.h"
 
 #include "wire/hash_in.h"

@@ -1,4 +1,4 @@
-/* render_in.h - what request formats share: text, ids and names that a target takes. */
+/* render_in.h - shared by the request formats: makes text, ids and names fit for a target. */
 #ifndef PHI_WIRE_RENDER_IN_H
 #define PHI_WIRE_RENDER_IN_H
 
@@ -27,7 +27,7 @@ PHI__FN void phi__render_member(phi__buf *out, const char *key, phi_str text);
 PHI__FN void phi__render_text_member(phi__encoder *e, const char *key, phi_str text);
 PHI__FN void phi__render_text(phi__encoder *e, phi_str text);
 
-/* Arguments as the JSON text of an object: what is none becomes {}. Uses and resets e->arena. */
+/* Arguments as the JSON text of an object: anything else becomes {}. Uses and resets e->arena. */
 PHI__FN phi_str phi__render_arguments(phi__encoder *e, phi_str arguments);
 
 /* Whether this target minted the message, so that its signatures may go back. */
@@ -40,9 +40,9 @@ PHI__FN bool phi__render_takes(const phi__codec *codec, const phi_model *model, 
 PHI__FN bool phi__render_omits(const phi__encoder *e, const phi_content *c);
 PHI__FN bool phi__render_omits_any(const phi__encoder *e, const phi_message *message);
 PHI__FN bool phi__render_sends_image(const phi__encoder *e, const phi_message *message);
-/* Text and images of a message, each by the codec's own function; what is blank is left out, and so
-   are images where `images` is false. Where the model takes none, one line of text stands for those
-   in a row. */
+/* Text and images of a message, each by the codec's own function; blank text is left out, and so
+   are images where `images` is false. Where the model takes no images, one line of text replaces
+   each row of them. */
 PHI__FN void phi__render_parts(phi__encoder *e, const phi_message *message, bool images,
                                void (*text)(phi__encoder *e, phi_str text),
                                void (*image)(phi__encoder *e, const phi_content *c));

@@ -1,4 +1,4 @@
-/* schema_ref.c - see schema_ref_in.h. */
+/* schema_ref.c - resolves "$ref" by walking the schema's tree. */
 #include "wire/schema_ref_in.h"
 
 PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step) {

@@ -1,4 +1,4 @@
-/* schema_ref_in.h - what a "$ref" of a JSON Schema names, inside of that schema. */
+/* schema_ref_in.h - resolves a "$ref" of a JSON Schema inside of that schema. */
 #ifndef PHI_WIRE_SCHEMA_REF_IN_H
 #define PHI_WIRE_SCHEMA_REF_IN_H
 

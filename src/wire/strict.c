@@ -1,7 +1,7 @@
 /* strict.c - rewrites a JSON Schema into a provider's strict form. The members of each schema are
-   written in one fixed order, so that equal schemas give equal bytes. What each provider takes:
-   wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and Anthropic as of
-   November 2026. */
+   written in one fixed order, so that equal schemas give equal bytes. For the keywords of each
+   provider see wire.md parts 2 to 4, and the lists of "supported schemas" of OpenAI, Azure and
+   Anthropic as of November 2026. */
 #include "wire/strict_in.h"
 
 #include "base/utf8_in.h"
@@ -63,7 +63,7 @@ static void phi__strict_place(phi__strict *s, char c) {
     if (s->place_len < sizeof s->place) s->place[s->place_len++] = c;
 }
 
-/* Goes one step down in the place; returns what it was, to be put back. */
+/* Goes one step down in the place; returns the former length, to restore it. */
 static size_t phi__strict_into(phi__strict *s, phi_str step) {
     size_t was = s->place_len, i;
     phi__strict_place(s, '/');
@@ -108,8 +108,8 @@ static bool phi__strict_enter(phi__strict *s, const phi_json *schema) {
 
 /* ---- keywords ---- */
 
-/* What is refused wherever it stands, and which keyword makes a choice of the schema (NULL: none
-   does). */
+/* Refuses keywords that are never allowed; returns the keyword that makes the schema a choice
+   (NULL: none does). */
 static const phi_json *phi__strict_look(phi__strict *s, const phi_json *schema, phi_str *choice) {
     phi_json_iter it = phi_json_each(schema);
     const phi_json *found = NULL;

@@ -1,19 +1,18 @@
-/* strict_in.h - a JSON Schema in the form in which a provider can promise that what the model
-   writes fits it, and the way back.
+/* strict_in.h - a JSON Schema in the strict form that a provider can enforce, and the way back.
 
-   In OpenAI's form every object is closed and every property required: what was optional may be
+   In OpenAI's form every object is closed and every property required: an optional property may be
    null instead, and phi__strict_nulls takes those nulls out of the arguments again. Anthropic's
    form leaves optional properties optional. Keywords that only narrow a value (minLength, pattern,
    ...) and that a form does not have move into the description: arguments are checked against the
-   schema as it was in any case. What cannot be left out without a change of meaning (oneOf,
-   patternProperties, ...) is refused. */
+   original schema in any case. Keywords that cannot be left out without a change of meaning (oneOf,
+   patternProperties, ...) are refused. */
 #ifndef PHI_WIRE_STRICT_IN_H
 #define PHI_WIRE_STRICT_IN_H
 
 #include "text/json_in.h"
 #include "wire/codec_in.h"
 
-/* False with PHI_NO_STRICT: whoever asks for a strict schema is refused with these words. */
+/* False with PHI_NO_STRICT: strict schemas are refused with this message. */
 #define PHI__STRICT_LEFT_OUT "strict schemas are left out of this program: PHI_NO_STRICT"
 static inline bool phi__strict_here(void) {
 #ifdef PHI_NO_STRICT
@@ -23,7 +22,7 @@ static inline bool phi__strict_here(void) {
 #endif
 }
 
-/* What was made of a tool's schema for one form. */
+/* A tool's schema in one form. */
 struct phi__adapted {
     phi_str schema, refused; /* one of them; refused: words */
     bool done;
@@ -32,8 +31,8 @@ struct phi__adapted {
 };
 
 /* Appends the schema in that form, always the same bytes for the same text. False: no memory
-   (out->failed), or it cannot be done: `words` (terminated) then say where and why: at
-   /properties/a: "oneOf" has no strict form. What was appended is then worth nothing. */
+   (out->failed), or the schema has no such form: `words` (terminated) then say where and why: at
+   /properties/a: "oneOf" has no strict form. The appended bytes are then of no use. */
 PHI__FN bool phi__strict_schema(phi__buf *out, phi_str schema, phi__strict_form form, char *words,
                                 size_t words_size);
 
@@ -45,8 +44,9 @@ PHI__FN phi__strict_form phi__strict_form_of(const phi__codec *codec, const phi_
 PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__codec *codec,
                                const phi_model *model, phi_arena *arena);
 
-/* The first tool that the target cannot take: PHI_BAD_ARG with words that name tool and place;
-   PHI_OK; PHI_NO_MEMORY. What is not adapted yet is adapted in `scratch` memory and forgotten. */
+/* Checks the tools up to the first that the target cannot take: PHI_BAD_ARG with a message that
+   names tool and place; PHI_OK; PHI_NO_MEMORY. A schema that is not adapted yet is adapted in
+   `scratch` memory and not kept. */
 PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
                                        phi_memory *scratch, char *words, size_t words_size);
 

@@ -1,5 +1,5 @@
-/* strict_none.c - with PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take
-   out again. */
+/* strict_none.c - PHI_NO_STRICT: no schema has a strict form, so there are no nulls to take out
+   again. */
 #include "wire/strict_in.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* strict_nulls.c - arguments of a strict tool as its own schema has them: a null that stands for
-   "left out" is taken out again. Where a schema leaves a choice, the first alternative that fits by
-   its shape (types, names, values of an enum) is the one. */
+/* strict_nulls.c - turns the arguments of a strict tool into those of its own schema: takes out
+   nulls that stand for "left out". Where a schema leaves a choice, the first alternative counts
+   whose shape (types, names, values of an enum) fits. */
 #include "wire/strict_in.h"
 
 #include "wire/schema_ref_in.h"
@@ -135,7 +135,7 @@ static bool phi__nulls_fits(phi__nulls *n, const phi_json *schema, const phi_jso
 
 static void phi__nulls_strip(phi__nulls *n, const phi_json *schema, phi_json *value);
 
-/* An array's or object's members, again with what is known of them. */
+/* An array's or object's members, again with their schemas. */
 static void phi__nulls_strip_object(phi__nulls *n, const phi_json *schema, phi_json *value) {
     const phi_json *properties = phi_json_get(schema, "properties");
     phi_json *before = value->v.last, *child;

@@ -1,5 +1,5 @@
-/* strict_tools.c - which form of a strict schema a model takes, and the forms of an agent's tools,
-   each made once and kept with the tools. */
+/* strict_tools.c - chooses the strict form for a model, and makes the forms of an agent's tools,
+   each once, kept with the tools. */
 #include "wire/strict_in.h"
 
 #include "base/utf8_in.h"
@@ -105,7 +105,7 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
         else if (!phi__strict_make(tool->schema, e->codec, form, e->arena, &made))
             e->failed = true;
         *strict = made.schema.len > 0 && form != PHI__STRICT_BY_CODEC;
-        if (made.schema.len > 0) return made.schema; /* what was refused is not sent by the loop */
+        if (made.schema.len > 0) return made.schema; /* the loop does not send refused tools */
     }
     return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                            : tool->schema;

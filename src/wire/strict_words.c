@@ -1,4 +1,4 @@
-/* strict_words.c - see strict_words_in.h. */
+/* strict_words.c - the table of keywords. */
 #include "wire/strict_words_in.h"
 
 #ifndef PHI_NO_STRICT

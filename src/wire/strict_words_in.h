@@ -1,4 +1,4 @@
-/* strict_words_in.h - the keywords of JSON Schema, and what a strict form makes of each. */
+/* strict_words_in.h - the keywords of JSON Schema, and their treatment in each strict form. */
 #ifndef PHI_WIRE_STRICT_WORDS_IN_H
 #define PHI_WIRE_STRICT_WORDS_IN_H
 

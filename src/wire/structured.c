@@ -1,4 +1,4 @@
-/* structured.c - an answer's text becomes a tree. */
+/* structured.c - reads an answer's text as JSON and checks it against a schema. */
 #include "wire/structured.h"
 
 #include "base/arena_in.h"

@@ -1,8 +1,8 @@
 /* translate.c - the rules of switching models, as a pure function over messages.
 
-   Encoders apply the same rules block by block as they render, and keep what they rendered: what
-   this gives renders to the same bytes as what it was given. It is for hosts that look at, or
-   change, what is sent, and for models of their own. */
+   Encoders apply the same rules block by block as they render, and keep the renderings: this
+   function's output renders to the same bytes as its input. It is for hosts that inspect or change
+   requests, and for models of their own. */
 #include "wire/translate_in.h"
 
 #include "wire/render_in.h"

@@ -1,4 +1,4 @@
-/* writer.c - what a host's model says, put into the assembly. */
+/* writer.c - writes the answer of a host's model into the assembly. */
 #include "wire/writer_in.h"
 
 static phi__assembly *phi__writer_open(phi_answer *answer) {
