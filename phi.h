@@ -29014,19 +29014,19 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0x1959bee5
+#if PHI__IMP_LOG != 0x4a2d1c23
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0x1959bee5
+#define PHI__IMP_LOG 0x4a2d1c23
 
 /* ---- src/log/dirty_in.h ---- */
 
-/* dirty_in.h - which logs of a runtime are to be looked at in a step.
+/* dirty_in.h - lists of the logs that a step must sync or evict.
 
-   A log that is in a store puts itself into one list when it grows, and into another when something
-   of it went out of view: so a step need not look at all of them. One that is in no store costs a
-   look at a pointer. */
+   A log in a store puts itself into one list when it grows, and into another when an entry of it
+   goes out of view: so a step need not check all logs. A log in no store costs the test of a
+   pointer. */
 #ifndef PHI_LOG_DIRTY_IN_H
 #define PHI_LOG_DIRTY_IN_H
 
@@ -29052,14 +29052,14 @@ typedef struct phi__grown {
 /* Puts it into a list, if it is not in it and there are lists. NULL is harmless for each. */
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
 PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
-/* The one that was listed first, and out of the list; NULL: none. */
+/* Removes and returns the oldest of the list; NULL: none. */
 PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why);
 
 #endif
 
 /* ---- src/log/hashes_in.h ---- */
 
-/* hashes_in.h - a set of hashes; ids are told apart by theirs. */
+/* hashes_in.h - a set of hashes, which stand for ids. */
 #ifndef PHI_LOG_HASHES_IN_H
 #define PHI_LOG_HASHES_IN_H
 
@@ -29079,7 +29079,7 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 
 /* ---- src/log/log_in.h ---- */
 
-/* log_in.h - entries, in memory: by seq, and in the segments where they live.
+/* log_in.h - the log's entries in memory: found by seq, stored in segments.
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
    place in the log. Of a log that is in a store, segments to which no view points may leave memory:
@@ -29089,8 +29089,8 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 #define PHI_LOG_LOG_IN_H
 
 
-/* Where entries live, and all they point to: what is appended goes to the current one, which is
-   left for a new one when it is full. */
+/* The memory of entries and of all they point to: new entries go to the current segment; when it is
+   full, a new one begins. */
 typedef struct phi__segment {
     phi_arena arena;
     struct phi__segment *older;
@@ -29167,7 +29167,7 @@ typedef struct phi__log {
     phi__dirty *dirty; /* its place there; NULL: it is in no store */
 } phi__log;
 
-/* Empty. io: for the time of what is appended; NULL: none is known. */
+/* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
 /* Gives back all it has; then it is to be initialised again. */
 PHI__FN void phi__log_free(phi__log *log);
@@ -29218,7 +29218,7 @@ PHI__FN bool phi__id_fits(phi_str id);
 
 /* ---- entry.c ---- */
 
-/* Words of what is stored and described: by number, NULL past the end. */
+/* The names of enumerators in stored and printed entries, by number; NULL past the end. */
 PHI__FN const char *phi__entry_kind_word(int kind);
 PHI__FN const char *phi__entry_trigger_word(int trigger);
 PHI__FN const char *phi__entry_continuation_word(int continuation);
@@ -29227,7 +29227,7 @@ PHI__FN const char *phi__entry_continuation_word(int continuation);
 
 /* ---- src/log/check.c ---- */
 
-/* check.c - what a message must be to stand in a thread. */
+/* check.c - checks whether a message may stand in a thread. */
 
 
 /* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not
@@ -29289,7 +29289,7 @@ PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
 
 /* ---- src/log/dirty.c ---- */
 
-/* dirty.c - lists of logs that are to be looked at. */
+/* dirty.c - lists of the logs that a step must sync or evict. */
 
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
@@ -29324,7 +29324,7 @@ PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
 
 /* ---- src/log/entry.c ---- */
 
-/* entry.c - words for what an entry can be. */
+/* entry.c - the names of an entry's enumerators. */
 
 PHI__FN const char *phi__entry_kind_word(int kind) {
     static const char *const words[] = {"",         "message",    "rewrite",  "lane",
@@ -29459,11 +29459,10 @@ PHI__FN void phi__log_left(phi__log *log) {
 
 /* ---- src/log/segments.c ---- */
 
-/* segments.c - where entries live: a log grows into segments, which leave memory as a whole. */
+/* segments.c - the memory of entries: a log grows in segments, each evicted as a whole. */
 
 #ifndef PHI__SEGMENT_BYTES
-#define PHI__SEGMENT_BYTES                                                                         \
-    16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
+#define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
 #endif
 
 /* Of an agent with a memory limit, so many segments make up the limit. */
@@ -29473,7 +29472,7 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-/* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
+/* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
 static void phi__segment_arena(const phi__log *log, phi_arena *arena) {
     bool limited = log->limit_bytes != 0;
     phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
@@ -29502,7 +29501,7 @@ static phi__segment *phi__segment_new(phi__log *log) {
     return segment;
 }
 
-/* What still goes into the one that is left are renderings of its messages, a few at a time. */
+/* Only renderings of its messages still go into the full segment, a few at a time. */
 static void phi__segment_begin(phi__log *log, phi__segment *segment) {
     phi_arena *full = &log->current->arena;
     full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
@@ -29586,18 +29585,18 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x4c1e7f3c
+#if PHI__IMP_HISTORY != 0xc69feaaf
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x4c1e7f3c
+#define PHI__IMP_HISTORY 0xc69feaaf
 
 /* ---- src/history/fold_in.h ---- */
 
-/* fold_in.h - what a lane shows.
+/* fold_in.h - the fold: the items of a lane's view.
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
-   entry by entry or was made anew. What is made anew needs the whole log in memory. */
+   entry by entry or was made anew. Making it anew needs the whole log in memory. */
 #ifndef PHI_HISTORY_FOLD_IN_H
 #define PHI_HISTORY_FOLD_IN_H
 
@@ -29663,7 +29662,7 @@ PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
 /* Whether an answer made the call of this id. */
 PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
-/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group.
+/* 1 for each item that a compaction leaves standing: a durable item and the others of its group.
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
 /* Whether a message can take the place of another in its group: its calls, or its result, are the
@@ -29738,8 +29737,7 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- src/history/loops_in.h ---- */
 
-/* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes
-   on. */
+/* loops_in.h - the runs of a log, by id: where each began; and the state of the active one. */
 #ifndef PHI_HISTORY_LOOPS_IN_H
 #define PHI_HISTORY_LOOPS_IN_H
 
@@ -29766,9 +29764,9 @@ PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_
 /* Whether a run of this id is in memory. */
 PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
 
-/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
-   view or not; one may come again. What this reader (a number of its own) was told of as the last
-   one is left out. False: saw_fn said no. */
+/* Calls saw_fn for each loop id that entries in memory name: runs, messages, and messages of
+   rewrites, in view or not; an id may come more than once. The id that this reader (a number of its
+   own) got last is left out. False: saw_fn returned false. */
 PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data);
@@ -29811,10 +29809,10 @@ typedef struct phi__compaction_mark {
 
 typedef struct phi__ops {
     phi__op *last;        /* the last one in memory */
-    uint64_t last_seq;    /* of the last one that changed a view, wherever it is; 0: none */
+    uint64_t last_seq;    /* of the last one that changed a view, evicted or not; 0: none */
     phi__op_place *table; /* those in memory by id: an open table, half empty */
     size_t count, cap;
-    phi__hashes away;                  /* of the ids of those that are away */
+    phi__hashes away;                  /* of the ids of evicted ones */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__ops;
@@ -29840,7 +29838,7 @@ PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 
 /* ---- src/history/runs_in.h ---- */
 
-/* runs_in.h - how a run that keeps nothing is rolled back. */
+/* runs_in.h - rolls back a run that keeps nothing. */
 #ifndef PHI_HISTORY_RUNS_IN_H
 #define PHI_HISTORY_RUNS_IN_H
 
@@ -29873,7 +29871,7 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
 
 /* ---- src/history/thread_in.h ---- */
 
-/* thread_in.h - a thread: its log, and what is known of it while it grows.
+/* thread_in.h - a thread: its log, and the state that grows with it.
 
    The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
    new entries; other lanes, and earlier states, are folded anew when they are asked for. An
@@ -29907,10 +29905,10 @@ struct phi_thread {
 
 /* ---- thread.c ---- */
 
-/* io: for the time of what is appended; NULL: none is known. */
+/* io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
-/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store:
-   phi__thread_free is for one that may be. */
+/* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
+   for one that may be, call phi__thread_free. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
 /* Forgets all without freeing it: somebody has a copy. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
@@ -29960,8 +29958,8 @@ PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
-/* Those of a message's calls, so that the answers to come have others. One that is known already
-   stays what it is. False: no memory. */
+/* Takes note of the ids of a message's calls, so that later answers get others. Known ids stay.
+   False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
@@ -29974,14 +29972,14 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
                                     uint64_t *seq);
 
-/* What is no JSON is PHI_PARSE, or what the reader says. */
+/* PHI_PARSE for text that is no JSON, or the reader's status. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
 #endif
 
 /* ---- src/history/about_in.h ---- */
 
-/* about_in.h - what a thread knows of itself beside its entries. */
+/* about_in.h - a thread's id, title, metadata and origin. */
 #ifndef PHI_HISTORY_ABOUT_IN_H
 #define PHI_HISTORY_ABOUT_IN_H
 
@@ -29995,8 +29993,7 @@ typedef struct phi__about {
 PHI__FN void phi__about_free(phi_thread *thread);
 PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
-/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's,
-   its end included. */
+/* Replaces the thread's id; `id` is in memory of the thread's, its end included. */
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
 /* The same of a copy of it. False: no memory. */
 PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);
@@ -30020,8 +30017,7 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
 /* ---- src/history/compact_in.h ---- */
 
-/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to
-   compact share. */
+/* compact_in.h - a compaction's defaults, and helpers that both ways to compact share. */
 #ifndef PHI_HISTORY_COMPACT_IN_H
 #define PHI_HISTORY_COMPACT_IN_H
 
@@ -30035,7 +30031,7 @@ typedef struct phi__compacted {
     size_t runs; /* of which something is replaced */
 } phi__compacted;
 
-/* Every field as it is when zero; a config without a window has the one that is not known. */
+/* Resolves zero fields to their defaults; a config without a window gets the default window. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
 /* How many earlier runs are in scope, of a config that was filled. */
 PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
@@ -30060,7 +30056,7 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 
 /* ---- src/history/load_in.h ---- */
 
-/* load_in.h - a thread while entries are read into it.
+/* load_in.h - the state of a thread while entries are read into it.
 
    Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an
    error it is to be freed. */
@@ -30099,7 +30095,7 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
 /* ---- src/history/rebase_in.h ---- */
 
-/* rebase_in.h - a log that begins anew with copies of what its lanes show. */
+/* rebase_in.h - begins a log anew with copies of its lanes' views. */
 #ifndef PHI_HISTORY_REBASE_IN_H
 #define PHI_HISTORY_REBASE_IN_H
 
@@ -30110,8 +30106,8 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
                               const uint8_t *keep);
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
    as many of the newest turns as `target_bytes` have room for; 0: none of them. newest: the last
-   turn is, in any case. What is kept begins with the user. `keep`: fold->count bytes. False: no
-   memory; then none is. */
+   turn is, in any case. The kept items begin with a user's message. `keep`: fold->count bytes.
+   False: no memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry,
@@ -30127,14 +30123,14 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 /* ---- src/history/rewrite_in.h ---- */
 
-/* rewrite_in.h - the one change of what a lane shows: valid, or refused before it is appended.
+/* rewrite_in.h - rewrites, the only way to change a view: checked, then appended.
 
    Nothing here reads a store: what a rewrite needs of the log is in memory (phi__rewrite_needs). */
 #ifndef PHI_HISTORY_REWRITE_IN_H
 #define PHI_HISTORY_REWRITE_IN_H
 
 
-/* What is checked, and where words about it go. */
+/* The rewrite to check, and the buffer for the message. */
 typedef struct phi__rewriting {
     phi_thread *thread;
     const phi_rewrite *given;
@@ -30190,7 +30186,7 @@ PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_S
 
 /* ---- src/history/truncate_in.h ---- */
 
-/* truncate_in.h - the oldest groups leave the view. */
+/* truncate_in.h - takes the oldest groups out of the view. */
 #ifndef PHI_HISTORY_TRUNCATE_IN_H
 #define PHI_HISTORY_TRUNCATE_IN_H
 
@@ -30209,7 +30205,7 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 
 /* ---- src/history/history_in.h ---- */
 
-/* history_in.h - all of src/history that works on a thread, for the layers below. */
+/* history_in.h - all of src/history that works on a thread, for the rooms that use it. */
 #ifndef PHI_HISTORY_HISTORY_IN_H
 #define PHI_HISTORY_HISTORY_IN_H
 
@@ -30218,15 +30214,16 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 
 /* ---- src/history/project_in.h ---- */
 
-/* project_in.h - projecting from a fold, for the loop, and in words.
+/* project_in.h - projects a fold, for the loop, and explains the projection.
 
    A fold remembers for each item where the newest summary up to it stands, and how many groups
-   there are: so what is left out need not be walked over, and a turn costs what is shown. */
+   there are: so the walk skips the items left out, and the cost of a turn depends only on the items
+   sent. */
 #ifndef PHI_HISTORY_PROJECT_IN_H
 #define PHI_HISTORY_PROJECT_IN_H
 
 
-/* What is projected, and for what. */
+/* The items to project, and the policy and tokens to do it by. */
 typedef struct phi__project_order {
     const phi_view_item *items; /* NULL: they are those of `fold` */
     const phi__fold *fold;      /* linked */
@@ -30236,7 +30233,7 @@ typedef struct phi__project_order {
     phi_str system_prompt;
     uint64_t tools_tokens;
     bool extensions; /* those of the window are in the list, too; they cost nothing */
-    bool all;        /* groups holds those that are left out, too */
+    bool all;        /* groups holds the groups left out, too */
 } phi__project_order;
 
 typedef enum phi__verdict {
@@ -30260,7 +30257,7 @@ typedef struct phi__group {
     uint64_t tokens;
     uint32_t turn; /* 1: the newest */
     bool is_summary, opens;
-    bool starts; /* what is sent may begin with it */
+    bool starts; /* the list may begin with it */
     phi__verdict verdict;
 } phi__group;
 
@@ -30293,7 +30290,7 @@ PHI__FN const char *phi__policy_fault(const phi_policy *policy);
 
 /* ---- src/history/projecting_in.h ---- */
 
-/* projecting_in.h - a projection under way, for the files that make it. */
+/* projecting_in.h - the state of a projection under way. */
 #ifndef PHI_HISTORY_PROJECTING_IN_H
 #define PHI_HISTORY_PROJECTING_IN_H
 
@@ -30314,7 +30311,7 @@ typedef struct phi__projecting {
     phi__found *found[PHI__PROJECT_BUCKETS];
     phi__group *oldest; /* of those so far */
     size_t at;          /* items before it were not looked at */
-    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
+    size_t window;      /* the first item included, pinned summaries apart */
     uint64_t budget, used, newest_tokens;
     uint32_t turn;
     size_t messages; /* shown so far, without summaries and extensions */
@@ -30377,8 +30374,7 @@ PHI__FN void phi__step_put_all(phi__buf *out, const phi_str *names, size_t count
 
 /* ---- src/history/about.c ---- */
 
-/* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it
-   was forked from.
+/* about.c - a thread's id, title, metadata, and where it was forked from.
 
    A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
 
@@ -30547,7 +30543,7 @@ PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *inf
 
 /* ---- src/history/append.c ---- */
 
-/* append.c - appending, and keeping what the active lane shows up to date. */
+/* append.c - appends entries, and keeps the active lane's view up to date. */
 
 
 PHI__FN bool phi__thread_reserve(phi_thread *thread, size_t n, size_t messages) {
@@ -30570,8 +30566,8 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
     from->total_tokens -= part->total_tokens;
 }
 
-/* Turns count as they end, and the run in their place when it has ended: it knows of what was
-   thrown away, too. */
+/* Turns count as they end, and the run replaces them when it has ended: its usage includes
+   discarded attempts. */
 static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
@@ -30670,8 +30666,8 @@ static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the
-   one; a host's history may have them in any. What counts is what the lane shows: what was
-   rewritten away needs no result. */
+   one; a host's history may have them in any. Only calls in the view count: a call that a rewrite
+   removed needs no result. */
 static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
     const phi__item *items = thread->fold.items;
@@ -30747,21 +30743,20 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 
 /* ---- src/history/compact.c ---- */
 
-/* compact.c - the plan of a compaction: which turns stand, which are summed up in lines, which go.
+/* compact.c - plans a compaction: which turns stay, which become lines of a summary, which go.
 
    Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
    (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
    them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all that is beyond the scope) becomes a span; what is durable in it is left standing by the
-   fold. */
+   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing. */
 
 
 #include <stdio.h>
 
 enum {
     PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
-    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, what is left out */
-    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary, whatever was asked for */
+    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
+    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
 };
 
 #define PHI__COMPACT_LEFT_OUT " earlier lines left out ...]"
@@ -30777,7 +30772,7 @@ typedef struct phi__compacting {
     phi_compaction_config config;
     const phi_token_counter *counter;
     phi_arena *arena;
-    uint8_t *durable; /* of each item: it stays, whatever is done; NULL: none does */
+    uint8_t *durable; /* of each item: it always stays; NULL: none does */
     phi__compact_turn *turns;
     size_t turn_count, run_count;
     phi_span *spans;
@@ -30860,7 +30855,8 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
     return PHI_OK;
 }
 
-/* A marker is of the run that made it, but stands among others: it goes with what is before it. */
+/* A marker is of the run that made it, but stands among other runs: it goes with the items before
+   it. */
 static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
     uint32_t flags = c->items[c->turns[turn].from].flags;
     return (flags & PHI_ITEM_SYNTHETIC) != 0 && (flags & PHI_ITEM_SUMMARY) == 0;
@@ -30903,7 +30899,7 @@ typedef struct phi__compact_lines {
     phi_str *at; /* filled from the end: the newest first */
     size_t cap, count, total;
     uint64_t tokens, most;
-    uint64_t left_out; /* of what is summed up, and by summaries before */
+    uint64_t left_out; /* messages without a line, here and in earlier summaries */
     bool full;
 } phi__compact_lines;
 
@@ -30964,7 +30960,7 @@ static bool phi__compact_left_out(phi_str line, uint64_t *n) {
            phi__str_to_u64(phi__str(line.at + 5, end - 5), n);
 }
 
-/* Behind the first one that finds no room, all are only counted. */
+/* After the first line without room, all are only counted. */
 static bool phi__compact_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
                                   bool copy) {
     uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
@@ -31146,8 +31142,7 @@ static phi_status phi__compact_section_of(const phi__compacting *c, size_t from,
 
 /* ---- long results ---- */
 
-/* One that was made already is left alone: with the words about what is missing it has more lines
-   than it may. */
+/* A result that was cut before is left alone: with the marker it has more lines than the limit. */
 static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
     const phi_view_item *item = &c->items[i];
     return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_stays(c, i) &&
@@ -31313,8 +31308,8 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
 
 /* ---- src/history/compact_levels.c ---- */
 
-/* compact_levels.c - the three levels over a plain list of messages; their words are those of
-   others (behaviours C 36).
+/* compact_levels.c - the three levels over a plain list of messages; their texts are the original's
+   (behaviours C 36).
 
    A group is an answer with all up to the last result of its calls, or any other message. */
 
@@ -31510,8 +31505,8 @@ static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
     return true;
 }
 
-/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the
-   newest ones that fit alone. */
+/* The start of the newest groups that fit behind a marker; when not even the newest does, of the
+   newest groups that fit alone. */
 static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, size_t groups,
                                       bool *marked) {
     uint64_t tokens = 0, gone = phi__levels_gone(l, 0, l->count);
@@ -31617,8 +31612,8 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
 
 /* ---- src/history/compact_shared.c ---- */
 
-/* compact_shared.c - what both ways to compact share: defaults, texts cut to lines, a message of
-   one text. */
+/* compact_shared.c - shared by both ways to compact: defaults, texts cut to lines, a message of one
+   text. */
 
 
 /* Behaviours C 37. */
@@ -31733,7 +31728,7 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena) {
 
 /* ---- src/history/explain.c ---- */
 
-/* explain.c - a projection in words: a line for each group, what became of it, and why. */
+/* explain.c - explains a projection: a line for each group, whether it is sent, and why. */
 
 
 #ifndef PHI_NO_EXPLAIN
@@ -31870,7 +31865,7 @@ PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const p
 
 /* ---- src/history/fold.c ---- */
 
-/* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
+/* fold.c - the items of a lane's view: its entries in order, with the rewrites applied.
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
    entry by entry or was made anew. */
@@ -32038,8 +32033,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it
-   is durable, nothing is put in its place. */
+/* Whether the span takes any item out of the view, from item `at` to its end: where all of them are
+   durable, nothing replaces them. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
@@ -32101,7 +32096,7 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
         return phi__fold_compaction(thread, fold, op);
     if (!phi__fold_room(thread->log.memory, fold, phi__max(op->message_count, 1))) return false;
-    for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
+    for (i = op->rewrite.span_count; i > 0; i--) { /* backwards: places in front stay */
         message -= op->rewrite.spans[i - 1].message_count;
         phi__fold_put_span(fold, op, i - 1, message);
     }
@@ -32150,7 +32145,7 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
             phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
     } else if (entry->kind == PHI_ENTRY_REWRITE) {
         op = entry->of.op;
-        if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
+        if (op->rewrite.revoke != NULL) return true; /* the revoked one is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
         return phi__fold_op(thread, fold, op);
     }
@@ -32196,7 +32191,8 @@ PHI__FN phi_status phi__fold_at(const phi_thread *thread, uint32_t lane, uint64_
 
 /* ---- src/history/groups.c ---- */
 
-/* groups.c - which answer asked for a result, in what a lane shows: the two stay or go together. */
+/* groups.c - finds the answer whose call a result belongs to, in a lane's view: the two stay or go
+   together. */
 
 
 /* The last answer so far that made a call of this id. */
@@ -32313,7 +32309,7 @@ PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now
 
 /* ---- src/history/lane.c ---- */
 
-/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own
+/* lane.c - lanes: a history's branches. A lane is its parent's view at one entry, and its own
    entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */
@@ -32566,15 +32562,16 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
 
 /* ---- src/history/load.c ---- */
 
-/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what
-   changes.
+/* load.c - keeps the views of lanes while a thread is read, at a cost that depends on the changes
+   only.
 
-   While entries are read nobody looks at the thread. So a switch makes no view: the view of each
-   lane that was seen is kept aside, and one that is not there is folded when a rewrite asks for it.
-   What a rewrite takes out is kept with it, and is put back when it is revoked. Spans that no later
-   rewrite covers stand in a list by lane: so it is known what touches what. What that cannot say
-   (durable groups, spans that overlap in part, calls and results) is worked out as for one rewrite
-   of a thread in use. The list of messages and their places are made at the end. */
+   While entries are read nothing outside uses the thread. So a switch makes no view: the view of
+   each lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The
+   items that a rewrite takes out are kept with it, and are put back when it is revoked. A list for
+   each lane holds the spans that no later rewrite covers: it tells which rewrites touch the same
+   entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
+   results) are computed as for one rewrite of a thread in use. The list of messages and their
+   places are made at the end. */
 
 
 /* ---- by lane ---- */
@@ -32595,7 +32592,7 @@ typedef struct phi__load_lane {
 } phi__load_lane;
 
 struct phi__loading {
-    phi_arena arena; /* of what is kept with rewrites */
+    phi_arena arena; /* for the items kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* of the active lane: thread->fold is what it shows */
@@ -32791,7 +32788,7 @@ static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t
     return grown != NULL;
 }
 
-/* Those that are revoked go. Whether there were any. */
+/* Removes the spans of revoked rewrites. Whether there were any. */
 static bool phi__load_sweep(phi__load_lane *lane) {
     size_t i, n = 0, before = lane->count;
     for (i = 0; i < lane->count; i++)
@@ -32854,7 +32851,7 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
     return true;
 }
 
-/* It leaves the list, and what is under it comes back. False: no memory. */
+/* Takes a rewrite's spans out of the list; the spans under them come back. False: no memory. */
 static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t i, at;
@@ -33010,7 +33007,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     return true;
 }
 
-/* Messages that a lane has at an entry: one that forks later has what its parent has. */
+/* Messages that a lane has at an entry: before its fork, those of its parent. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)
@@ -33047,8 +33044,7 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
 
 /* ---- src/history/loops.c ---- */
 
-/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes
-   on. */
+/* loops.c - the runs of a log by id: where each began, and the state of the active one. */
 
 
 static uint64_t phi__loops_hash(phi_str loop_id) {
@@ -33492,11 +33488,12 @@ PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_polic
 
 /* ---- src/history/project.c ---- */
 
-/* project.c - what of a view is sent: walked from its newest end, and no further than needed.
+/* project.c - chooses the items of a view to send: walks from the newest end, no further than
+   needed.
 
-   The order in which things get their place does not depend on the budget: the newest turn, the
-   protected turns, the summaries of what is older, the groups before those. What comes first that
-   does not fit ends it. So a larger budget never shows less. */
+   The order in which items get their place does not depend on the budget: the newest turn, the
+   protected turns, the summaries of older messages, the groups before those. The first item that
+   does not fit ends the walk. So a larger budget never sends less. */
 
 
 #include <stdio.h>
@@ -33725,7 +33722,7 @@ static void phi__project_squeeze(phi__projecting *p) {
 
 /* ---- the walk ---- */
 
-/* Summaries of what is older than item `at` get their place, the newest first. */
+/* Summaries older than item `at` get their place, the newest first. */
 static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
     p->floor = at;
     if (!phi__project_uses_summaries(p)) return;
@@ -33759,7 +33756,7 @@ static void phi__project_trim(phi__projecting *p) {
     }
 }
 
-/* The newest and the protected turns are whole; what is older is before item `at`. */
+/* The newest and the protected turns are complete; older items are before item `at`. */
 static void phi__project_settle(phi__projecting *p, size_t at) {
     bool cut;
     if (p->settled || p->failed) return;
@@ -33863,8 +33860,7 @@ static void phi__project_walk(phi__projecting *p) {
     phi__project_settle(p, p->at);
 }
 
-/* Summaries of what is older than the window: the walk has put them into the list only where it
-   went on. */
+/* Summaries older than the window: the walk has put them into the list only where it continued. */
 static void phi__project_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;
@@ -34035,7 +34031,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
 
 /* ---- src/history/project_items.c ---- */
 
-/* project_items.c - the items of what is projected: a view's, or a fold's. */
+/* project_items.c - the items of a projection: a view's, or a fold's. */
 
 PHI__FN const phi_message *phi__project_message(const phi__project_order *o, size_t at) {
     return o->items != NULL ? o->items[at].message : o->fold->items[at].message;
@@ -34127,7 +34123,7 @@ PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at) {
 
 /* ---- src/history/project_results.c ---- */
 
-/* project_results.c - which result belongs to which call of what is projected. */
+/* project_results.c - matches results and calls of the projected items. */
 
 
 static phi__found **phi__project_bucket(phi__projecting *p, phi_str id) {
@@ -34214,10 +34210,10 @@ PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t call
 
 /* ---- src/history/prune.c ---- */
 
-/* prune.c - what a prune takes: whole groups, the oldest first. */
+/* prune.c - plans a prune: whole groups, the oldest first. */
 
 
-/* An item, and, where it leads a group, what is known of that. */
+/* An item; where it leads a group, also the group's facts. */
 typedef struct phi__prune_item {
     size_t leader; /* the answer that a result belongs to; else itself */
     uint64_t tokens;
@@ -34288,7 +34284,7 @@ static bool phi__prune_goes(const phi__pruning *p, size_t i) {
     return p->known[p->known[i].leader].goes;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the report ---- */
 
 static bool phi__prune_times(phi__pruning *p) {
     int64_t *times = (int64_t *)phi_arena_alloc(
@@ -34440,12 +34436,11 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
 
 /* ---- src/history/rebase.c ---- */
 
-/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can
-   leave memory.
+/* rebase.c - begins a log anew with copies of its lanes' views, so that the rest can be freed.
 
-   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count
-   on, so that a seq never means two things; what is left of a conversation stands packed, in
-   segments of its own. */
+   It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
+   so that a seq never means two entries; the rest of a conversation is packed, in segments of its
+   own. */
 
 
 /* ---- copies ---- */
@@ -34482,7 +34477,7 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
     return true;
 }
 
-/* ---- what is kept ---- */
+/* ---- which items are kept ---- */
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 
@@ -34632,7 +34627,7 @@ PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, cons
 
 /* ---- src/history/revert.c ---- */
 
-/* revert.c - what a revert takes: everything behind a step, or nothing. */
+/* revert.c - plans a revert: it takes out everything behind a step, or nothing. */
 
 
 #include <stdio.h>
@@ -34641,7 +34636,7 @@ typedef struct phi__reverting {
     const phi_thread *thread;
     const phi_revert *revert;
     phi_arena *arena;
-    size_t target, first; /* items: the step, and the first one that goes */
+    size_t target, first; /* items: the step, and the first one taken out */
     phi_reverted *told;
 } phi__reverting;
 
@@ -34702,12 +34697,12 @@ static bool phi__revert_find(phi__reverting *r) {
     return false;
 }
 
-/* In the log, whatever is shown of it. */
+/* Whether the log has a user's message behind the step, in view or not. */
 static bool phi__revert_user_behind(const phi__reverting *r) {
     return r->thread->messages.last_user > 0 && r->thread->messages.last_user - 1 > r->revert->step;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the report ---- */
 
 static bool phi__revert_abandon(phi__reverting *r) {
     const phi__fold *fold = &r->thread->fold;
@@ -34833,7 +34828,7 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 
 /* ---- src/history/rewrite.c ---- */
 
-/* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
+/* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
 
 
 #include <stdio.h>
@@ -34962,8 +34957,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry,
-   and what is left to do cannot fail. */
+/* Applies a rewrite to the fold. False: no memory, and nothing changed; else a lane that begins has
+   its entry, and the rest cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
@@ -35017,7 +35012,7 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
     return false;
 }
 
-/* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
+/* Replaces the lane's fold by one without a rewrite: the originals are in the log. */
 static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     phi_status status;
@@ -35062,7 +35057,7 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NO_MEMORY;
     }
     phi__thread_unmark_ops(thread, target->lane, target->seq, target->seq);
-    phi__thread_drop_undo(thread); /* it has what is undone */
+    phi__thread_drop_undo(thread); /* it refers to the revoked rewrite */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }
@@ -35107,7 +35102,7 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
 
 /* ---- src/history/rewrite_check.c ---- */
 
-/* rewrite_check.c - what a rewrite must be to be taken. */
+/* rewrite_check.c - checks whether a rewrite is valid. */
 
 
 #include <float.h>
@@ -35182,7 +35177,7 @@ static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, 
 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
-/* What becomes of an item: one that a span of one message replaces keeps its place in its group. */
+/* The fate of an item: an item that a span of one message replaces keeps its place in its group. */
 static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     const phi_span *s;
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
@@ -35247,7 +35242,7 @@ static phi_status phi__rewrite_check_names(phi__rewriting *w) {
                : phi__rewrite_refuse(w, "switch_to is not UTF-8");
 }
 
-/* It is written to files and read by others: what is no JSON would spoil them. */
+/* It is written to files that other programs read: text that is no JSON would spoil them. */
 static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_arena scratch;
     phi_json *root = NULL;
@@ -35356,7 +35351,7 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
 
 /* ---- src/history/runs.c ---- */
 
-/* runs.c - the end of a run, and how one that keeps nothing is rolled back.
+/* runs.c - ends a run, and rolls back a run that keeps nothing.
 
    Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if
    each had been revoked when it ended. The lane then shows what it showed before. A run keeps a
@@ -35364,7 +35359,7 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
    as in a log that is read, the lane is folded anew. */
 
 
-/* ---- what it was before ---- */
+/* ---- the view before ---- */
 
 PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
     phi__fold_free(thread->log.memory, &thread->undo.fold);
@@ -35466,7 +35461,7 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
 
 /* ---- src/history/thread.c ---- */
 
-/* thread.c - beginning and end of a thread. */
+/* thread.c - makes, empties and frees threads. */
 
 
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
@@ -35528,7 +35523,7 @@ PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
 
 /* ---- src/history/tracker.c ---- */
 
-/* tracker.c - reported tokens, and estimates behind them. */
+/* tracker.c - adds estimates of later messages to the reported tokens. */
 
 
 static uint64_t phi__tracker_add(uint64_t a, uint64_t b) {
@@ -35571,12 +35566,12 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker) {
 
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
-   A group is an answer with its results, or any other message. What stays is the first user
-   message, the newest one, what is durable, and everything from the last group on; all other groups
-   up to a point go. So one marker, at the place of the first message that went, stands for all that
-   ever did. It is a rewrite like any other; how many went all told is in its meta. A span cannot
-   cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever
-   it stands: what cannot be told apart is one block, and blocks go as a whole. */
+   A group is an answer with its results, or any other message. The first user message, the newest
+   one, durable messages, and everything from the last group on stay; all other groups up to a point
+   go. So one marker, at the place of the first removed message, stands for all that were ever
+   removed. It is a rewrite like any other; its meta has their total number. A span cannot cut the
+   output of an earlier rewrite, and a late result goes with its call, wherever it stands:
+   inseparable items form a block, and blocks go as a whole. */
 
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* about.c - what a thread knows of itself beside its entries: its id, title, metadata, and where it
-   was forked from.
+/* about.c - a thread's id, title, metadata, and where it was forked from.
 
    A note of kind PHI_NOTE_THREAD holds title, metadata and origin; a later one takes its place. */
 #include "history/about_in.h"

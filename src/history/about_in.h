@@ -1,4 +1,4 @@
-/* about_in.h - what a thread knows of itself beside its entries. */
+/* about_in.h - a thread's id, title, metadata and origin. */
 #ifndef PHI_HISTORY_ABOUT_IN_H
 #define PHI_HISTORY_ABOUT_IN_H
 
@@ -14,8 +14,7 @@ typedef struct phi__about {
 PHI__FN void phi__about_free(phi_thread *thread);
 PHI__FN size_t phi__about_bytes(const phi_thread *thread);
 
-/* Gives the thread an id in the place of the one that it has; `id` is in memory of the thread's,
-   its end included. */
+/* Replaces the thread's id; `id` is in memory of the thread's, its end included. */
 PHI__FN void phi__about_name(phi_thread *thread, phi_str id);
 /* The same of a copy of it. False: no memory. */
 PHI__FN bool phi__about_set_id(phi_thread *thread, phi_str id);

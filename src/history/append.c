@@ -1,4 +1,4 @@
-/* append.c - appending, and keeping what the active lane shows up to date. */
+/* append.c - appends entries, and keeps the active lane's view up to date. */
 #include "history/thread_in.h"
 
 #include "history/runs_in.h"
@@ -24,8 +24,8 @@ static void phi__thread_discount(phi_usage *from, const phi_usage *part) {
     from->total_tokens -= part->total_tokens;
 }
 
-/* Turns count as they end, and the run in their place when it has ended: it knows of what was
-   thrown away, too. */
+/* Turns count as they end, and the run replaces them when it has ended: its usage includes
+   discarded attempts. */
 static void phi__thread_count_usage(phi_thread *thread, const phi__entry *entry) {
     bool stray = entry->kind == PHI_ENTRY_TURN_END && thread->loops.started == NULL;
     if (entry->usage != NULL && !stray) {
@@ -124,8 +124,8 @@ static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
 }
 
 /* Whether one of these results is for this call. They mostly stand in call order, and *next is the
-   one; a host's history may have them in any. What counts is what the lane shows: what was
-   rewritten away needs no result. */
+   one; a host's history may have them in any. Only calls in the view count: a call that a rewrite
+   removed needs no result. */
 static bool phi__thread_answered(const phi_thread *thread, size_t first, size_t end, size_t *next,
                                  phi_str id) {
     const phi__item *items = thread->fold.items;

@@ -1,10 +1,9 @@
-/* compact.c - the plan of a compaction: which turns stand, which are summed up in lines, which go.
+/* compact.c - plans a compaction: which turns stay, which become lines of a summary, which go.
 
    Items of a view are put into turns, turns into runs. Ranges of entries that lie over each other
    (a summary and the DURABLE messages it left standing) are one turn, since no span may end between
    them; so are an answer and its results. Each section (the middle of the current run, each earlier
-   run, all that is beyond the scope) becomes a span; what is durable in it is left standing by the
-   fold. */
+   run, all runs beyond the scope) becomes a span; the fold leaves its durable items standing. */
 #include "history/compact_in.h"
 
 #include "base/utf8_in.h"
@@ -14,8 +13,8 @@
 
 enum {
     PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
-    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, what is left out */
-    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary, whatever was asked for */
+    PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
+    PHI__COMPACT_MOST = 0x3fffffff /* tokens of a summary at most */
 };
 
 #define PHI__COMPACT_LEFT_OUT " earlier lines left out ...]"
@@ -31,7 +30,7 @@ typedef struct phi__compacting {
     phi_compaction_config config;
     const phi_token_counter *counter;
     phi_arena *arena;
-    uint8_t *durable; /* of each item: it stays, whatever is done; NULL: none does */
+    uint8_t *durable; /* of each item: it always stays; NULL: none does */
     phi__compact_turn *turns;
     size_t turn_count, run_count;
     phi_span *spans;
@@ -114,7 +113,8 @@ static phi_status phi__compact_find_turns(phi__compacting *c) {
     return PHI_OK;
 }
 
-/* A marker is of the run that made it, but stands among others: it goes with what is before it. */
+/* A marker is of the run that made it, but stands among other runs: it goes with the items before
+   it. */
 static bool phi__compact_is_marker(const phi__compacting *c, size_t turn) {
     uint32_t flags = c->items[c->turns[turn].from].flags;
     return (flags & PHI_ITEM_SYNTHETIC) != 0 && (flags & PHI_ITEM_SUMMARY) == 0;
@@ -157,7 +157,7 @@ typedef struct phi__compact_lines {
     phi_str *at; /* filled from the end: the newest first */
     size_t cap, count, total;
     uint64_t tokens, most;
-    uint64_t left_out; /* of what is summed up, and by summaries before */
+    uint64_t left_out; /* messages without a line, here and in earlier summaries */
     bool full;
 } phi__compact_lines;
 
@@ -218,7 +218,7 @@ static bool phi__compact_left_out(phi_str line, uint64_t *n) {
            phi__str_to_u64(phi__str(line.at + 5, end - 5), n);
 }
 
-/* Behind the first one that finds no room, all are only counted. */
+/* After the first line without room, all are only counted. */
 static bool phi__compact_add_line(const phi__compacting *c, phi__compact_lines *lines, phi_str line,
                                   bool copy) {
     uint64_t tokens = phi_tokens_of_text(c->counter, line) + 1; /* its line break */
@@ -400,8 +400,7 @@ static phi_status phi__compact_section_of(const phi__compacting *c, size_t from,
 
 /* ---- long results ---- */
 
-/* One that was made already is left alone: with the words about what is missing it has more lines
-   than it may. */
+/* A result that was cut before is left alone: with the marker it has more lines than the limit. */
 static bool phi__compact_may_cut(const phi__compacting *c, size_t i) {
     const phi_view_item *item = &c->items[i];
     return item->message->role == PHI_ROLE_TOOL_RESULT && !phi__compact_stays(c, i) &&

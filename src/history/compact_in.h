@@ -1,5 +1,4 @@
-/* compact_in.h - what the loop needs of a compaction beyond its rewrite, and what both ways to
-   compact share. */
+/* compact_in.h - a compaction's defaults, and helpers that both ways to compact share. */
 #ifndef PHI_HISTORY_COMPACT_IN_H
 #define PHI_HISTORY_COMPACT_IN_H
 
@@ -15,7 +14,7 @@ typedef struct phi__compacted {
     size_t runs; /* of which something is replaced */
 } phi__compacted;
 
-/* Every field as it is when zero; a config without a window has the one that is not known. */
+/* Resolves zero fields to their defaults; a config without a window gets the default window. */
 PHI__FN phi_compaction_config phi__compact_config(const phi_compaction_config *config);
 /* How many earlier runs are in scope, of a config that was filled. */
 PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);

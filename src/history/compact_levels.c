@@ -1,5 +1,5 @@
-/* compact_levels.c - the three levels over a plain list of messages; their words are those of
-   others (behaviours C 36).
+/* compact_levels.c - the three levels over a plain list of messages; their texts are the original's
+   (behaviours C 36).
 
    A group is an answer with all up to the last result of its calls, or any other message. */
 #include "history/compact_in.h"
@@ -198,8 +198,8 @@ static bool phi__levels_cut_middle(phi__levels *l, size_t head, size_t tail) {
     return true;
 }
 
-/* Where the newest groups begin that fit behind a marker; where not even the newest one does, the
-   newest ones that fit alone. */
+/* The start of the newest groups that fit behind a marker; when not even the newest does, of the
+   newest groups that fit alone. */
 static size_t phi__levels_newest_from(const phi__levels *l, const size_t *ends, size_t groups,
                                       bool *marked) {
     uint64_t tokens = 0, gone = phi__levels_gone(l, 0, l->count);

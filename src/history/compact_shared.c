@@ -1,5 +1,5 @@
-/* compact_shared.c - what both ways to compact share: defaults, texts cut to lines, a message of
-   one text. */
+/* compact_shared.c - shared by both ways to compact: defaults, texts cut to lines, a message of one
+   text. */
 #include "history/compact_in.h"
 
 #include "base/utf8_in.h"

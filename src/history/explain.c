@@ -1,4 +1,4 @@
-/* explain.c - a projection in words: a line for each group, what became of it, and why. */
+/* explain.c - explains a projection: a line for each group, whether it is sent, and why. */
 #include "history/project_in.h"
 
 #include "base/buf_in.h"

@@ -1,4 +1,4 @@
-/* fold.c - what a lane shows: entries in order, each in its place, rewrites put over them.
+/* fold.c - the items of a lane's view: its entries in order, with the rewrites applied.
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
    entry by entry or was made anew. */
@@ -169,8 +169,8 @@ static void phi__fold_close_span(phi__folding *f) {
     f->span++;
 }
 
-/* Whether anything goes of what is in view from item `at` to the end of the span: where all of it
-   is durable, nothing is put in its place. */
+/* Whether the span takes any item out of the view, from item `at` to its end: where all of them are
+   durable, nothing replaces them. */
 static bool phi__fold_takes(const phi__folding *f, size_t at) {
     uint64_t to = f->op->rewrite.spans[f->span].to;
     while (at < f->in->count && f->in->items[at].from <= to && f->durable != NULL &&
@@ -232,7 +232,7 @@ PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op
     if (op->rewrite.reason == PHI_REWRITE_COMPACTION && fold->durable > 0)
         return phi__fold_compaction(thread, fold, op);
     if (!phi__fold_room(thread->log.memory, fold, phi__max(op->message_count, 1))) return false;
-    for (i = op->rewrite.span_count; i > 0; i--) { /* so that what is in front stays where it is */
+    for (i = op->rewrite.span_count; i > 0; i--) { /* backwards: places in front stay */
         message -= op->rewrite.spans[i - 1].message_count;
         phi__fold_put_span(fold, op, i - 1, message);
     }
@@ -281,7 +281,7 @@ static bool phi__fold_entry(const phi_thread *thread, const phi__limit *limits, 
             phi__fold_take_out(fold, (uint64_t)entry->ordinal - 1, entry->seq);
     } else if (entry->kind == PHI_ENTRY_REWRITE) {
         op = entry->of.op;
-        if (op->rewrite.revoke != NULL) return true; /* it is what is left out */
+        if (op->rewrite.revoke != NULL) return true; /* the revoked one is left out */
         if (op->revoked && op->revoked_at <= limits[op->lane].seq) return true;
         return phi__fold_op(thread, fold, op);
     }

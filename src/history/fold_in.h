@@ -1,7 +1,7 @@
-/* fold_in.h - what a lane shows.
+/* fold_in.h - the fold: the items of a lane's view.
 
    A fold depends on nothing but the entries: the same log gives the same list, whether it grew
-   entry by entry or was made anew. What is made anew needs the whole log in memory. */
+   entry by entry or was made anew. Making it anew needs the whole log in memory. */
 #ifndef PHI_HISTORY_FOLD_IN_H
 #define PHI_HISTORY_FOLD_IN_H
 
@@ -69,7 +69,7 @@ PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
 /* Whether an answer made the call of this id. */
 PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
-/* 1 for each item that a compaction leaves standing: a durable one, and what is of its group.
+/* 1 for each item that a compaction leaves standing: a durable item and the others of its group.
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
 /* Whether a message can take the place of another in its group: its calls, or its result, are the

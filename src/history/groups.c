@@ -1,4 +1,5 @@
-/* groups.c - which answer asked for a result, in what a lane shows: the two stay or go together. */
+/* groups.c - finds the answer whose call a result belongs to, in a lane's view: the two stay or go
+   together. */
 #include "history/fold_in.h"
 
 #include "wire/hash_in.h"

@@ -1,4 +1,4 @@
-/* history_in.h - all of src/history that works on a thread, for the layers below. */
+/* history_in.h - all of src/history that works on a thread, for the rooms that use it. */
 #ifndef PHI_HISTORY_HISTORY_IN_H
 #define PHI_HISTORY_HISTORY_IN_H
 

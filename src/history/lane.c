@@ -1,4 +1,4 @@
-/* lane.c - lanes: a history's branches. A lane is what its parent showed at one entry, and its own
+/* lane.c - lanes: a history's branches. A lane is its parent's view at one entry, and its own
    entries.
 
    There is one from the beginning, the default one; the table is made when a second one begins. */

@@ -1,12 +1,13 @@
-/* load.c - a thread while it is read: what its lanes show is kept up to date at the cost of what
-   changes.
+/* load.c - keeps the views of lanes while a thread is read, at a cost that depends on the changes
+   only.
 
-   While entries are read nobody looks at the thread. So a switch makes no view: the view of each
-   lane that was seen is kept aside, and one that is not there is folded when a rewrite asks for it.
-   What a rewrite takes out is kept with it, and is put back when it is revoked. Spans that no later
-   rewrite covers stand in a list by lane: so it is known what touches what. What that cannot say
-   (durable groups, spans that overlap in part, calls and results) is worked out as for one rewrite
-   of a thread in use. The list of messages and their places are made at the end. */
+   While entries are read nothing outside uses the thread. So a switch makes no view: the view of
+   each lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The
+   items that a rewrite takes out are kept with it, and are put back when it is revoked. A list for
+   each lane holds the spans that no later rewrite covers: it tells which rewrites touch the same
+   entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
+   results) are computed as for one rewrite of a thread in use. The list of messages and their
+   places are made at the end. */
 #include "history/load_in.h"
 
 #include "history/thread_in.h"
@@ -29,7 +30,7 @@ typedef struct phi__load_lane {
 } phi__load_lane;
 
 struct phi__loading {
-    phi_arena arena; /* of what is kept with rewrites */
+    phi_arena arena; /* for the items kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
     bool known;   /* of the active lane: thread->fold is what it shows */
@@ -225,7 +226,7 @@ static bool phi__load_span_room(phi_thread *thread, phi__load_lane *lane, size_t
     return grown != NULL;
 }
 
-/* Those that are revoked go. Whether there were any. */
+/* Removes the spans of revoked rewrites. Whether there were any. */
 static bool phi__load_sweep(phi__load_lane *lane) {
     size_t i, n = 0, before = lane->count;
     for (i = 0; i < lane->count; i++)
@@ -288,7 +289,7 @@ static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *o
     return true;
 }
 
-/* It leaves the list, and what is under it comes back. False: no memory. */
+/* Takes a rewrite's spans out of the list; the spans under them come back. False: no memory. */
 static bool phi__load_uncover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     size_t i, at;
@@ -444,7 +445,7 @@ static bool phi__load_make_forks(phi_thread *thread, phi__load_forks *f) {
     return true;
 }
 
-/* Messages that a lane has at an entry: one that forks later has what its parent has. */
+/* Messages that a lane has at an entry: before its fork, those of its parent. */
 static size_t phi__load_count_at(const phi_thread *thread, const phi__load_forks *f, uint32_t lane,
                                  uint64_t seq) {
     while (thread->lanes.at[lane].parent != PHI__LANE_NONE && thread->lanes.at[lane].fork_seq > seq)

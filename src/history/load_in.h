@@ -1,4 +1,4 @@
-/* load_in.h - a thread while entries are read into it.
+/* load_in.h - the state of a thread while entries are read into it.
 
    Between phi__load_begin and phi__load_end the thread is of use to its reader alone. After an
    error it is to be freed. */

@@ -1,5 +1,4 @@
-/* loops.c - the runs of a log by id: where each began, and what is known of the one that goes
-   on. */
+/* loops.c - the runs of a log by id: where each began, and the state of the active one. */
 #include "history/loops_in.h"
 
 #include "history/thread_in.h"

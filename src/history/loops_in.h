@@ -1,5 +1,4 @@
-/* loops_in.h - the runs of a log, by id: where each began; and what is known of the one that goes
-   on. */
+/* loops_in.h - the runs of a log, by id: where each began; and the state of the active one. */
 #ifndef PHI_HISTORY_LOOPS_IN_H
 #define PHI_HISTORY_LOOPS_IN_H
 
@@ -27,9 +26,9 @@ PHI__FN phi__loop_start *phi__loops_find(const phi_thread *thread, phi_str loop_
 /* Whether a run of this id is in memory. */
 PHI__FN bool phi__thread_has_loop(const phi_thread *thread, phi_str loop_id);
 
-/* Tells of each loop id that entries in memory name: runs, messages, and messages of rewrites, in
-   view or not; one may come again. What this reader (a number of its own) was told of as the last
-   one is left out. False: saw_fn said no. */
+/* Calls saw_fn for each loop id that entries in memory name: runs, messages, and messages of
+   rewrites, in view or not; an id may come more than once. The id that this reader (a number of its
+   own) got last is left out. False: saw_fn returned false. */
 PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     bool (*saw_fn)(void *user_data, phi_str loop_id),
                                     void *user_data);

@@ -21,10 +21,10 @@ typedef struct phi__compaction_mark {
 
 typedef struct phi__ops {
     phi__op *last;        /* the last one in memory */
-    uint64_t last_seq;    /* of the last one that changed a view, wherever it is; 0: none */
+    uint64_t last_seq;    /* of the last one that changed a view, evicted or not; 0: none */
     phi__op_place *table; /* those in memory by id: an open table, half empty */
     size_t count, cap;
-    phi__hashes away;                  /* of the ids of those that are away */
+    phi__hashes away;                  /* of the ids of evicted ones */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__ops;

@@ -1,8 +1,9 @@
-/* project.c - what of a view is sent: walked from its newest end, and no further than needed.
+/* project.c - chooses the items of a view to send: walks from the newest end, no further than
+   needed.
 
-   The order in which things get their place does not depend on the budget: the newest turn, the
-   protected turns, the summaries of what is older, the groups before those. What comes first that
-   does not fit ends it. So a larger budget never shows less. */
+   The order in which items get their place does not depend on the budget: the newest turn, the
+   protected turns, the summaries of older messages, the groups before those. The first item that
+   does not fit ends the walk. So a larger budget never sends less. */
 #include "history/projecting_in.h"
 
 #include "base/utf8_in.h"
@@ -234,7 +235,7 @@ static void phi__project_squeeze(phi__projecting *p) {
 
 /* ---- the walk ---- */
 
-/* Summaries of what is older than item `at` get their place, the newest first. */
+/* Summaries older than item `at` get their place, the newest first. */
 static void phi__project_pay_summaries(phi__projecting *p, size_t at) {
     p->floor = at;
     if (!phi__project_uses_summaries(p)) return;
@@ -268,7 +269,7 @@ static void phi__project_trim(phi__projecting *p) {
     }
 }
 
-/* The newest and the protected turns are whole; what is older is before item `at`. */
+/* The newest and the protected turns are complete; older items are before item `at`. */
 static void phi__project_settle(phi__projecting *p, size_t at) {
     bool cut;
     if (p->settled || p->failed) return;
@@ -372,8 +373,7 @@ static void phi__project_walk(phi__projecting *p) {
     phi__project_settle(p, p->at);
 }
 
-/* Summaries of what is older than the window: the walk has put them into the list only where it
-   went on. */
+/* Summaries older than the window: the walk has put them into the list only where it continued. */
 static void phi__project_pin(phi__projecting *p) {
     size_t at = p->stop_at;
     if (p->stopped == PHI__VERDICT_SHOWN || p->order->all) return;

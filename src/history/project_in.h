@@ -1,14 +1,15 @@
-/* project_in.h - projecting from a fold, for the loop, and in words.
+/* project_in.h - projects a fold, for the loop, and explains the projection.
 
    A fold remembers for each item where the newest summary up to it stands, and how many groups
-   there are: so what is left out need not be walked over, and a turn costs what is shown. */
+   there are: so the walk skips the items left out, and the cost of a turn depends only on the items
+   sent. */
 #ifndef PHI_HISTORY_PROJECT_IN_H
 #define PHI_HISTORY_PROJECT_IN_H
 
 #include "history/policy.h"
 #include "history/history_in.h"
 
-/* What is projected, and for what. */
+/* The items to project, and the policy and tokens to do it by. */
 typedef struct phi__project_order {
     const phi_view_item *items; /* NULL: they are those of `fold` */
     const phi__fold *fold;      /* linked */
@@ -18,7 +19,7 @@ typedef struct phi__project_order {
     phi_str system_prompt;
     uint64_t tools_tokens;
     bool extensions; /* those of the window are in the list, too; they cost nothing */
-    bool all;        /* groups holds those that are left out, too */
+    bool all;        /* groups holds the groups left out, too */
 } phi__project_order;
 
 typedef enum phi__verdict {
@@ -42,7 +43,7 @@ typedef struct phi__group {
     uint64_t tokens;
     uint32_t turn; /* 1: the newest */
     bool is_summary, opens;
-    bool starts; /* what is sent may begin with it */
+    bool starts; /* the list may begin with it */
     phi__verdict verdict;
 } phi__group;
 

@@ -1,4 +1,4 @@
-/* project_items.c - the items of what is projected: a view's, or a fold's. */
+/* project_items.c - the items of a projection: a view's, or a fold's. */
 #include "history/projecting_in.h"
 
 PHI__FN const phi_message *phi__project_message(const phi__project_order *o, size_t at) {

@@ -1,4 +1,4 @@
-/* project_results.c - which result belongs to which call of what is projected. */
+/* project_results.c - matches results and calls of the projected items. */
 #include "history/projecting_in.h"
 
 #include "wire/hash_in.h"

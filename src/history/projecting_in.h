@@ -1,4 +1,4 @@
-/* projecting_in.h - a projection under way, for the files that make it. */
+/* projecting_in.h - the state of a projection under way. */
 #ifndef PHI_HISTORY_PROJECTING_IN_H
 #define PHI_HISTORY_PROJECTING_IN_H
 
@@ -20,7 +20,7 @@ typedef struct phi__projecting {
     phi__found *found[PHI__PROJECT_BUCKETS];
     phi__group *oldest; /* of those so far */
     size_t at;          /* items before it were not looked at */
-    size_t window;      /* the item that what is shown begins with, pinned summaries apart */
+    size_t window;      /* the first item included, pinned summaries apart */
     uint64_t budget, used, newest_tokens;
     uint32_t turn;
     size_t messages; /* shown so far, without summaries and extensions */

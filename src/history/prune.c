@@ -1,10 +1,10 @@
-/* prune.c - what a prune takes: whole groups, the oldest first. */
+/* prune.c - plans a prune: whole groups, the oldest first. */
 #include "history/prune.h"
 
 #include "text/json_in.h"
 #include "history/history_in.h"
 
-/* An item, and, where it leads a group, what is known of that. */
+/* An item; where it leads a group, also the group's facts. */
 typedef struct phi__prune_item {
     size_t leader; /* the answer that a result belongs to; else itself */
     uint64_t tokens;
@@ -75,7 +75,7 @@ static bool phi__prune_goes(const phi__pruning *p, size_t i) {
     return p->known[p->known[i].leader].goes;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the report ---- */
 
 static bool phi__prune_times(phi__pruning *p) {
     int64_t *times = (int64_t *)phi_arena_alloc(

@@ -1,9 +1,8 @@
-/* rebase.c - a log that begins anew with copies of what its lanes show, so that the rest of it can
-   leave memory.
+/* rebase.c - begins a log anew with copies of its lanes' views, so that the rest can be freed.
 
-   Nothing is forgotten here: a new log is filled, and the caller frees the old one. Entries count
-   on, so that a seq never means two things; what is left of a conversation stands packed, in
-   segments of its own. */
+   It frees nothing: it fills a new log, and the caller frees the old one. Entry numbers continue,
+   so that a seq never means two entries; the rest of a conversation is packed, in segments of its
+   own. */
 #include "history/rebase_in.h"
 
 #include "history/about_in.h"
@@ -42,7 +41,7 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
     return true;
 }
 
-/* ---- what is kept ---- */
+/* ---- which items are kept ---- */
 
 enum { PHI__REBASE_WIRE = 64 }; /* bytes around a block's text in a wire format */
 

@@ -1,4 +1,4 @@
-/* rebase_in.h - a log that begins anew with copies of what its lanes show. */
+/* rebase_in.h - begins a log anew with copies of its lanes' views. */
 #ifndef PHI_HISTORY_REBASE_IN_H
 #define PHI_HISTORY_REBASE_IN_H
 
@@ -10,8 +10,8 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
                               const uint8_t *keep);
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
    as many of the newest turns as `target_bytes` have room for; 0: none of them. newest: the last
-   turn is, in any case. What is kept begins with the user. `keep`: fold->count bytes. False: no
-   memory; then none is. */
+   turn is, in any case. The kept items begin with a user's message. `keep`: fold->count bytes.
+   False: no memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
 /* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry,

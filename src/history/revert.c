@@ -1,4 +1,4 @@
-/* revert.c - what a revert takes: everything behind a step, or nothing. */
+/* revert.c - plans a revert: it takes out everything behind a step, or nothing. */
 #include "history/revert.h"
 
 #include "text/json_in.h"
@@ -11,7 +11,7 @@ typedef struct phi__reverting {
     const phi_thread *thread;
     const phi_revert *revert;
     phi_arena *arena;
-    size_t target, first; /* items: the step, and the first one that goes */
+    size_t target, first; /* items: the step, and the first one taken out */
     phi_reverted *told;
 } phi__reverting;
 
@@ -72,12 +72,12 @@ static bool phi__revert_find(phi__reverting *r) {
     return false;
 }
 
-/* In the log, whatever is shown of it. */
+/* Whether the log has a user's message behind the step, in view or not. */
 static bool phi__revert_user_behind(const phi__reverting *r) {
     return r->thread->messages.last_user > 0 && r->thread->messages.last_user - 1 > r->revert->step;
 }
 
-/* ---- what is said of it ---- */
+/* ---- the report ---- */
 
 static bool phi__revert_abandon(phi__reverting *r) {
     const phi__fold *fold = &r->thread->fold;

@@ -1,4 +1,4 @@
-/* rewrite.c - the one change of what a lane shows: valid, or refused before it is appended. */
+/* rewrite.c - rewrites, the only way to change a view: checked, applied, appended. */
 #include "history/rewrite_in.h"
 
 #include "model/message_in.h"
@@ -132,8 +132,8 @@ static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
                : PHI_OK;
 }
 
-/* What is shown then. False: no memory, and nothing changed; else a lane that begins has its entry,
-   and what is left to do cannot fail. */
+/* Applies a rewrite to the fold. False: no memory, and nothing changed; else a lane that begins has
+   its entry, and the rest cannot fail. */
 static bool phi__rewrite_fold(phi__rewriting *w, phi__op *op) {
     phi_thread *thread = w->thread;
     if (thread->loading != NULL) return phi__load_may_enter(thread) && phi__load_apply(thread, op);
@@ -187,7 +187,7 @@ static bool phi__rewrite_touches(const phi_rewrite *a, const phi_rewrite *b) {
     return false;
 }
 
-/* The lane's fold without a rewrite, in place of what it was: the originals are in the log. */
+/* Replaces the lane's fold by one without a rewrite: the originals are in the log. */
 static phi_status phi__rewrite_unfold(phi_thread *thread, phi__op *target) {
     phi__fold fold;
     phi_status status;
@@ -232,7 +232,7 @@ static phi_status phi__rewrite_revoke(phi__rewriting *w, phi_str loop_id, uint32
         return PHI_NO_MEMORY;
     }
     phi__thread_unmark_ops(thread, target->lane, target->seq, target->seq);
-    phi__thread_drop_undo(thread); /* it has what is undone */
+    phi__thread_drop_undo(thread); /* it refers to the revoked rewrite */
     phi__rewrite_append(thread, op, entry);
     return PHI_OK;
 }

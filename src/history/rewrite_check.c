@@ -1,4 +1,4 @@
-/* rewrite_check.c - what a rewrite must be to be taken. */
+/* rewrite_check.c - checks whether a rewrite is valid. */
 #include "history/rewrite_in.h"
 
 #include "text/json.h"
@@ -77,7 +77,7 @@ static size_t phi__rewrite_span_of(const phi_rewrite *r, const phi__item *item, 
 
 enum { PHI__REWRITE_STAYS, PHI__REWRITE_GOES, PHI__REWRITE_REPLACED };
 
-/* What becomes of an item: one that a span of one message replaces keeps its place in its group. */
+/* The fate of an item: an item that a span of one message replaces keeps its place in its group. */
 static int phi__rewrite_fate(const phi_rewrite *r, const phi__item *item, size_t span) {
     const phi_span *s;
     if (span == SIZE_MAX) return PHI__REWRITE_STAYS;
@@ -142,7 +142,7 @@ static phi_status phi__rewrite_check_names(phi__rewriting *w) {
                : phi__rewrite_refuse(w, "switch_to is not UTF-8");
 }
 
-/* It is written to files and read by others: what is no JSON would spoil them. */
+/* It is written to files that other programs read: text that is no JSON would spoil them. */
 static phi_status phi__rewrite_check_meta(phi__rewriting *w) {
     phi_arena scratch;
     phi_json *root = NULL;

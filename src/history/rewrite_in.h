@@ -1,4 +1,4 @@
-/* rewrite_in.h - the one change of what a lane shows: valid, or refused before it is appended.
+/* rewrite_in.h - rewrites, the only way to change a view: checked, then appended.
 
    Nothing here reads a store: what a rewrite needs of the log is in memory (phi__rewrite_needs). */
 #ifndef PHI_HISTORY_REWRITE_IN_H
@@ -7,7 +7,7 @@
 #include "history/fold_in.h"
 #include "history/ops_in.h"
 
-/* What is checked, and where words about it go. */
+/* The rewrite to check, and the buffer for the message. */
 typedef struct phi__rewriting {
     phi_thread *thread;
     const phi_rewrite *given;

@@ -1,4 +1,4 @@
-/* runs.c - the end of a run, and how one that keeps nothing is rolled back.
+/* runs.c - ends a run, and rolls back a run that keeps nothing.
 
    Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if
    each had been revoked when it ended. The lane then shows what it showed before. A run keeps a
@@ -8,7 +8,7 @@
 
 #include "history/thread_in.h"
 
-/* ---- what it was before ---- */
+/* ---- the view before ---- */
 
 PHI__FN void phi__thread_drop_undo(phi_thread *thread) {
     phi__fold_free(thread->log.memory, &thread->undo.fold);

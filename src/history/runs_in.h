@@ -1,4 +1,4 @@
-/* runs_in.h - how a run that keeps nothing is rolled back. */
+/* runs_in.h - rolls back a run that keeps nothing. */
 #ifndef PHI_HISTORY_RUNS_IN_H
 #define PHI_HISTORY_RUNS_IN_H
 

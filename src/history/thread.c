@@ -1,4 +1,4 @@
-/* thread.c - beginning and end of a thread. */
+/* thread.c - makes, empties and frees threads. */
 #include "history/thread_in.h"
 
 #include "history/about_in.h"

@@ -1,4 +1,4 @@
-/* thread_in.h - a thread: its log, and what is known of it while it grows.
+/* thread_in.h - a thread: its log, and the state that grows with it.
 
    The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
    new entries; other lanes, and earlier states, are folded anew when they are asked for. An
@@ -37,10 +37,10 @@ struct phi_thread {
 
 /* ---- thread.c ---- */
 
-/* io: for the time of what is appended; NULL: none is known. */
+/* io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io);
-/* It is then empty; of_agent, rt, lent, grown, io and memory stay. It is in no store:
-   phi__thread_free is for one that may be. */
+/* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
+   for one that may be, call phi__thread_free. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
 /* Forgets all without freeing it: somebody has a copy. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
@@ -90,8 +90,8 @@ PHI__FN bool phi__thread_answer_orphans(phi_thread *thread);
 /* Takes note of a tool call id. PHI_OK: new; PHI_FULL: the thread has it already, results would be
    ambiguous; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_claim_id(phi_thread *thread, phi_str id);
-/* Those of a message's calls, so that the answers to come have others. One that is known already
-   stays what it is. False: no memory. */
+/* Takes note of the ids of a message's calls, so that later answers get others. Known ids stay.
+   False: no memory. */
 PHI__FN bool phi__thread_claim_calls(phi_thread *thread, const phi_message *message);
 /* Appends a run that was elsewhere, and has no messages here: its beginning and its end. Copied.
    False: no memory, and nothing changed. */
@@ -104,7 +104,7 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_str json,
                                     uint64_t *seq);
 
-/* What is no JSON is PHI_PARSE, or what the reader says. */
+/* PHI_PARSE for text that is no JSON, or the reader's status. */
 PHI__FN bool phi__note_is_json(const phi_thread *thread, phi_str json, phi_status *status);
 
 #endif

@@ -1,4 +1,4 @@
-/* tracker.c - reported tokens, and estimates behind them. */
+/* tracker.c - adds estimates of later messages to the reported tokens. */
 #include "history/tracker.h"
 
 #include "base/base_in.h"

@@ -1,11 +1,11 @@
 /* truncate.c - takes the oldest part out of the view, and puts a marker in its place.
 
-   A group is an answer with its results, or any other message. What stays is the first user
-   message, the newest one, what is durable, and everything from the last group on; all other groups
-   up to a point go. So one marker, at the place of the first message that went, stands for all that
-   ever did. It is a rewrite like any other; how many went all told is in its meta. A span cannot
-   cut what an earlier rewrite has put in one place, and a late result goes with its call, wherever
-   it stands: what cannot be told apart is one block, and blocks go as a whole. */
+   A group is an answer with its results, or any other message. The first user message, the newest
+   one, durable messages, and everything from the last group on stay; all other groups up to a point
+   go. So one marker, at the place of the first removed message, stands for all that were ever
+   removed. It is a rewrite like any other; its meta has their total number. A span cannot cut the
+   output of an earlier rewrite, and a late result goes with its call, wherever it stands:
+   inseparable items form a block, and blocks go as a whole. */
 #include "history/truncate_in.h"
 
 #include "model/tokens.h"

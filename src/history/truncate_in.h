@@ -1,4 +1,4 @@
-/* truncate_in.h - the oldest groups leave the view. */
+/* truncate_in.h - takes the oldest groups out of the view. */
 #ifndef PHI_HISTORY_TRUNCATE_IN_H
 #define PHI_HISTORY_TRUNCATE_IN_H
 

@@ -1,4 +1,4 @@
-/* check.c - what a message must be to stand in a thread. */
+/* check.c - checks whether a message may stand in a thread. */
 #include "log/log_in.h"
 
 #include "base/utf8_in.h"

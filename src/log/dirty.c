@@ -1,4 +1,4 @@
-/* dirty.c - lists of logs that are to be looked at. */
+/* dirty.c - lists of the logs that a step must sync or evict. */
 #include "log/dirty_in.h"
 
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {

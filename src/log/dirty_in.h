@@ -1,8 +1,8 @@
-/* dirty_in.h - which logs of a runtime are to be looked at in a step.
+/* dirty_in.h - lists of the logs that a step must sync or evict.
 
-   A log that is in a store puts itself into one list when it grows, and into another when something
-   of it went out of view: so a step need not look at all of them. One that is in no store costs a
-   look at a pointer. */
+   A log in a store puts itself into one list when it grows, and into another when an entry of it
+   goes out of view: so a step need not check all logs. A log in no store costs the test of a
+   pointer. */
 #ifndef PHI_LOG_DIRTY_IN_H
 #define PHI_LOG_DIRTY_IN_H
 
@@ -29,7 +29,7 @@ typedef struct phi__grown {
 /* Puts it into a list, if it is not in it and there are lists. NULL is harmless for each. */
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
 PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why);
-/* The one that was listed first, and out of the list; NULL: none. */
+/* Removes and returns the oldest of the list; NULL: none. */
 PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why);
 
 #endif

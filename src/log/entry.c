@@ -1,4 +1,4 @@
-/* entry.c - words for what an entry can be. */
+/* entry.c - the names of an entry's enumerators. */
 #include "log/log_in.h"
 
 PHI__FN const char *phi__entry_kind_word(int kind) {

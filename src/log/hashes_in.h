@@ -1,4 +1,4 @@
-/* hashes_in.h - a set of hashes; ids are told apart by theirs. */
+/* hashes_in.h - a set of hashes, which stand for ids. */
 #ifndef PHI_LOG_HASHES_IN_H
 #define PHI_LOG_HASHES_IN_H
 

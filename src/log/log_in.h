@@ -1,4 +1,4 @@
-/* log_in.h - entries, in memory: by seq, and in the segments where they live.
+/* log_in.h - the log's entries in memory: found by seq, stored in segments.
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
    place in the log. Of a log that is in a store, segments to which no view points may leave memory:
@@ -12,8 +12,8 @@
 #include "log/dirty_in.h"
 #include "wire/codec_in.h"
 
-/* Where entries live, and all they point to: what is appended goes to the current one, which is
-   left for a new one when it is full. */
+/* The memory of entries and of all they point to: new entries go to the current segment; when it is
+   full, a new one begins. */
 typedef struct phi__segment {
     phi_arena arena;
     struct phi__segment *older;
@@ -90,7 +90,7 @@ typedef struct phi__log {
     phi__dirty *dirty; /* its place there; NULL: it is in no store */
 } phi__log;
 
-/* Empty. io: for the time of what is appended; NULL: none is known. */
+/* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
 PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
 /* Gives back all it has; then it is to be initialised again. */
 PHI__FN void phi__log_free(phi__log *log);
@@ -141,7 +141,7 @@ PHI__FN bool phi__id_fits(phi_str id);
 
 /* ---- entry.c ---- */
 
-/* Words of what is stored and described: by number, NULL past the end. */
+/* The names of enumerators in stored and printed entries, by number; NULL past the end. */
 PHI__FN const char *phi__entry_kind_word(int kind);
 PHI__FN const char *phi__entry_trigger_word(int trigger);
 PHI__FN const char *phi__entry_continuation_word(int continuation);

@@ -1,9 +1,8 @@
-/* segments.c - where entries live: a log grows into segments, which leave memory as a whole. */
+/* segments.c - the memory of entries: a log grows in segments, each evicted as a whole. */
 #include "log/log_in.h"
 
 #ifndef PHI__SEGMENT_BYTES
-#define PHI__SEGMENT_BYTES                                                                         \
-    16384 /* one that has fewer is not full; tests have it smaller, so that more leaves */
+#define PHI__SEGMENT_BYTES 16384 /* of a full segment; tests set it smaller, to evict more */
 #endif
 
 /* Of an agent with a memory limit, so many segments make up the limit. */
@@ -13,7 +12,7 @@ enum { PHI__SEGMENT_LATER = 4 }; /* blocks of a full segment are smaller by that
 
 /* ---- where entries live ---- */
 
-/* Blocks of an agent with a limit do not grow: what is left over of the last one counts there. */
+/* Blocks of an agent with a limit do not grow: the unused rest of the last block counts there. */
 static void phi__segment_arena(const phi__log *log, phi_arena *arena) {
     bool limited = log->limit_bytes != 0;
     phi_arena_init(arena, log->memory, limited ? log->segment_bytes / 2 : 0);
@@ -42,7 +41,7 @@ static phi__segment *phi__segment_new(phi__log *log) {
     return segment;
 }
 
-/* What still goes into the one that is left are renderings of its messages, a few at a time. */
+/* Only renderings of its messages still go into the full segment, a few at a time. */
 static void phi__segment_begin(phi__log *log, phi__segment *segment) {
     phi_arena *full = &log->current->arena;
     full->most_block_bytes = log->segment_bytes / PHI__SEGMENT_LATER;
