@@ -35826,18 +35826,18 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x8ab2fc38
+#if PHI__IMP_PERSIST != 0xa89ca14a
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x8ab2fc38
+#define PHI__IMP_PERSIST 0xa89ca14a
 
 /* ---- src/persist/entry_in.h ---- */
 
 /* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored
    thread.
 
-   The same entry gives the same bytes, and what was written is read as it was, message for message
+   The same entry gives the same bytes, and reading gives back the same entry, message for message
    and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
    themselves are kept as strings. An entry is read into the thread that it belongs to, behind those
    before it, and is refused where it could not have been appended there. */
@@ -35879,8 +35879,8 @@ PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, p
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
 
-/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with
-   a lane where one is named: all of it in the reader's scratch arena. */
+/* A rewrite as members of an object, but for its lane: unset fields are left out. And back, with a
+   lane where one is named: all of it in the reader's scratch arena. */
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
@@ -35889,13 +35889,13 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_j
 
 /* ---- src/persist/entry_get_in.h ---- */
 
-/* entry_get_in.h - the members of an entry, for those who read them. */
+/* entry_get_in.h - reads the members of an entry. */
 #ifndef PHI_PERSIST_ENTRY_GET_IN_H
 #define PHI_PERSIST_ENTRY_GET_IN_H
 
 
-/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they
-   are written. */
+/* The members of any entry, of a message, and of a rewrite, in the order in which they are
+   written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
     X(SEQ, "seq")                                                                                  \
     X(KIND, "kind")                                                                                \
@@ -35945,8 +35945,8 @@ PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *
 
 /* ---- src/persist/file_store_in.h ---- */
 
-/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it
-   holds. */
+/* file_store_in.h - shared by the files of the file store: paths, messages, locks, and the locked
+   threads. */
 #ifndef PHI_PERSIST_FILE_STORE_IN_H
 #define PHI_PERSIST_FILE_STORE_IN_H
 
@@ -35984,7 +35984,7 @@ typedef struct phi__fs {
     size_t held_count, held_cap;
 } phi__fs;
 
-/* Where a caller wants to be told. */
+/* The caller's buffer for a message. */
 typedef struct phi__fs_to {
     char *words; /* NULL: nowhere */
     size_t size;
@@ -36088,9 +36088,9 @@ PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t coun
 
 /* ---- src/persist/journal_in.h ---- */
 
-/* journal_in.h - a thread that is in a store, and what the store has of it.
+/* journal_in.h - the journal: which entries of a thread its store has.
 
-   What the store did not take stays in the log, and goes with what is written next.
+   Entries that the store refused stay in the log, and go with the next write.
    Threads: the pumping thread. */
 #ifndef PHI_PERSIST_JOURNAL_IN_H
 #define PHI_PERSIST_JOURNAL_IN_H
@@ -36107,7 +36107,7 @@ typedef struct phi__journal {
     char *id; /* terminated */
     size_t id_len;
     uint64_t stored; /* entries that the store has */
-    bool failing;    /* the last append failed, and that was told */
+    bool failing;    /* the last append failed, and that was reported */
     phi_thread *thread;
     phi__dirty dirty;
 } phi__journal;
@@ -36123,7 +36123,7 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 PHI__FN void phi__journal_close(phi_thread *thread);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
-/* The one that was listed first, and out of the list; NULL: none. */
+/* Removes and returns the oldest of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 
 /* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy
@@ -36134,7 +36134,7 @@ PHI__FN void phi__thread_free(phi_thread *thread);
 
 /* ---- src/persist/recall_in.h ---- */
 
-/* recall_in.h - what leaves memory, and how it comes back.
+/* recall_in.h - evicts entries from memory, and recalls them from the store.
 
    Only here is a store read for a log that is in use: by what a host or a run asks for, first of
    all, and once. */
@@ -36142,16 +36142,16 @@ PHI__FN void phi__thread_free(phi_thread *thread);
 #define PHI_PERSIST_RECALL_IN_H
 
 
-/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole.
-   Else what the store says, or PHI_NO_MEMORY, and nothing changed. */
+/* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
+   whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
 /* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be
    read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
-/* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
+/* Recalls the entries that a lane's view after entry `upto` needs. As phi__thread_recall. */
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto);
-/* What is needed to append the end of a run. As phi__thread_recall. */
+/* Recalls the entries that appending a run's end needs. As phi__thread_recall. */
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
 /* Whether the whole log has a run of this id. As phi__thread_recall. */
 PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
@@ -36165,9 +36165,9 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
                                        char *words, size_t words_size);
 /* ---- evict.c ---- */
 
-/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned
-   (phi__log_pin); what stays besides: those of the view, the current one, and of a run that goes on
-   its beginning. Nothing happens where the store has not everything. */
+/* Evict entries that no view has. Between the two calls the caller pins segments that pointers
+   outside need (phi__log_pin). The segments of the view, the current one, and the beginning of an
+   active run stay as well. Nothing happens while the store lacks an entry. */
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__thread_evict_end(phi_thread *thread);
 
@@ -36180,7 +36180,7 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
 
 /* ---- src/persist/persist_in.h ---- */
 
-/* persist_in.h - a thread, and the store that it may be in, for the layers below. */
+/* persist_in.h - a thread, and the store that it may be in, for the rooms that use it. */
 #ifndef PHI_PERSIST_PERSIST_IN_H
 #define PHI_PERSIST_PERSIST_IN_H
 
@@ -36189,8 +36189,8 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
 
 /* ---- src/persist/describe.c ---- */
 
-/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line
-   is written of are read: others may have left memory. */
+/* describe.c - prints a thread: its figures, then a line for each entry. It reads only entries that
+   get a line: others may be evicted. */
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -36201,7 +36201,7 @@ enum {
 
 /* ---- texts ---- */
 
-/* Nothing that ends the line, or that a terminal obeys: what is said may come from anywhere. */
+/* No line breaks, and no characters that a terminal obeys: the text may come from anywhere. */
 static void phi__describe_clean(phi__buf *out, phi_str s) {
     size_t i;
     for (i = 0; i < s.len; i++) {
@@ -36246,7 +36246,7 @@ static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
 
 /* ---- messages ---- */
 
-/* What is known of the view and of how it is to be written, beside an entry. */
+/* The view and the settings of the output, used for each entry. */
 typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;
@@ -36630,8 +36630,8 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 
 /* ---- src/persist/edit.c ---- */
 
-/* edit.c - what a host, or a run, changes of a thread. What that needs of a log that is not whole
-   is read back first. */
+/* edit.c - changes of a thread by a host or a run. Evicted entries that a change needs are recalled
+   first. */
 
 
 #include <stdio.h>
@@ -36781,8 +36781,7 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 
 /* ---- src/persist/entry_get.c ---- */
 
-/* entry_get.c - what an entry holds of messages and rewrites, into an arena: no thread is needed
-   for it. */
+/* entry_get.c - reads an entry's messages and rewrites into an arena, without a thread. */
 
 
 #include <stdarg.h>
@@ -36998,8 +36997,8 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
 
 /* ---- src/persist/entry_json.c ---- */
 
-/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does
-   not hold. */
+/* entry_json.c - writes entries: a message in the interchange format, and beside it the fields
+   which that lacks. */
 
 
 /* ---- words ---- */
@@ -37304,8 +37303,8 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
 
 /* ---- src/persist/entry_read.c ---- */
 
-/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what
-   they would refuse is refused here, too. Afterwards it gets its own time and place. */
+/* entry_read.c - reads entries: each is appended by the functions that appended it once, which
+   refuse invalid ones. Afterwards it gets its own time and place. */
 
 
 /* A log is never that long. */
@@ -37490,7 +37489,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
                : PHI_NO_MEMORY;
 }
 
-/* The first entry of a log that has forgotten what was before it. */
+/* The first entry of a log that has forgotten the entries before it. */
 static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                             phi__entry *entry) {
     phi_thread *thread = r->thread;
@@ -37613,7 +37612,7 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* ---- all of it ---- */
 
-/* Where a log begins: at 0, or behind what it has forgotten. */
+/* Where a log begins: at 0, or behind its forgotten entries. */
 static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
     thread->log.base = thread->log.count = (size_t)seq;
@@ -37671,8 +37670,8 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is
-   read when. */
+/* An entry has its own time: the clock is not read, or a tape would have to record the time of each
+   reading. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi_status status;
@@ -37702,7 +37701,7 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
 
 /* ---- src/persist/evict.c ---- */
 
-/* evict.c - what no view shows leaves memory: segments as a whole, of a log that is in a store. */
+/* evict.c - evicts entries that no view has: whole segments, of a log in a store. */
 
 
 #include <stdio.h>
@@ -37723,8 +37722,8 @@ PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     return true;
 }
 
-/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place
-   in the log. */
+/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
+   phi made of the rewrite's seq need not. */
 static bool phi__evict_keeps_id(const phi__op *op) {
     char made[32];
     (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
@@ -37758,8 +37757,8 @@ static bool phi__evict_claim(phi_thread *thread) {
     return true;
 }
 
-/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without
-   memory for that the old list stays. */
+/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
+   the new list the old one stays. */
 static void phi__evict_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
     if (thread->log.limit_bytes == 0) return;
@@ -38175,7 +38174,7 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
 
 /* ---- src/persist/file_lock.c ---- */
 
-/* file_lock.c - what the files of the file store stand on: their words, paths and locks.
+/* file_lock.c - the messages, paths and locks of the file store.
 
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a
    rename, and a lock on the old file would say nothing about the new one. A document's lock file
@@ -38344,7 +38343,7 @@ PHI__FN phi_status phi__fs_write(phi__fs *fs, intptr_t file, uint64_t at, phi_st
 
 /* ---- src/persist/file_store.c ---- */
 
-/* file_store.c - opening and closing the file store, and the threads it holds. */
+/* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
@@ -38455,7 +38454,7 @@ PHI_API void phi_file_store_close(phi_store *store) { (void)store; }
 
 /* ---- src/persist/file_threads.c ---- */
 
-/* file_threads.c - threads of the file store: an entry a line, each with its check value.
+/* file_threads.c - threads of the file store: one line for each entry, with its check value.
 
        {"crc":"5c64baa6","phi_thread":1}
        {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
@@ -38523,7 +38522,7 @@ static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t la
     phi__ft_seal(out, from);
 }
 
-/* Whether the line is what was written. */
+/* Whether the line is as it was written. */
 static bool phi__ft_checks(phi_str line) {
     char digits[8];
     if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
@@ -38577,7 +38576,7 @@ typedef struct phi__ft_place {
 typedef struct phi__ft_scan {
     phi__fs *fs;
     intptr_t file;
-    phi__buf buf;    /* what was read and is still needed */
+    phi__buf buf;    /* bytes read that are still needed */
     phi__buf places; /* a phi__ft_place for each line of the group so far */
     uint64_t base;   /* the place in the file where buf begins */
     size_t at;       /* the next line in it */
@@ -38621,8 +38620,8 @@ static phi_status phi__ft_more(phi__ft_scan *s) {
     return PHI_OK;
 }
 
-/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the
-   last one. */
+/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is the rest behind the
+   last line. */
 static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -38714,8 +38713,8 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
                                : "is damaged: it is not a thread's header");
 }
 
-/* A writer may have cut off what was torn while it was being read here, and have written over it:
-   the group is read once more from the file before its bytes are believed to be bad. */
+/* A writer may have cut off a torn group while it was being read here, and have written over it:
+   before its bytes count as damaged, the group is read once more from the file. */
 static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
     if (s->again) return false;
     s->again = true;
@@ -38888,8 +38887,8 @@ static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
     return status;
 }
 
-/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is
-   there after all. */
+/* Removes bytes that were not acknowledged. Where even that fails, a later append cuts them off as
+   torn, or finds them complete. */
 static void phi__ft_undo(phi__ft_write *w) {
     const phi__disk *disk = &w->fs->disk;
     if (w->file < 0 &&
@@ -39055,8 +39054,8 @@ PHI__FN phi_status phi__fs_remove_thread(void *user_data, const char *thread_id,
 
 /* ---- src/persist/info.c ---- */
 
-/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is
-   in one. */
+/* info.c - a thread's info, title and metadata for the host. The id is the store's, while it is in
+   one. */
 
 
 static phi_str phi__info_known_id(const phi_thread *thread) {
@@ -39139,8 +39138,7 @@ PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t s
 
 /* ---- src/persist/introspect.c ---- */
 
-/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a
-   view. */
+/* introspect.c - a lane's figures and its newest messages, computed from a view. */
 
 
 static phi_memory *phi__introspect_memory(const phi_thread *thread) { return (thread)->log.memory; }
@@ -39330,7 +39328,7 @@ PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *la
 
 /* ---- src/persist/journal.c ---- */
 
-/* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
+/* journal.c - keeps a store up to date with a thread, and fills a thread from a store. */
 
 
 #include <stdio.h>
@@ -39418,8 +39416,8 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* The store has more than it said: an append that failed may be there after all. What is the same
-   as ours counts. */
+/* The store has more than it acknowledged: a failed append may be there after all. Entries equal to
+   ours count. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
@@ -39520,7 +39518,7 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
     if (journal == NULL) return NULL;
     journal->store = *store;
     journal->thread = thread;
-    journal->stored = thread->log.base; /* what is forgotten is in no store */
+    journal->stored = thread->log.base; /* forgotten entries are in no store */
     journal->id_len = strlen(id);
     journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
     if (journal->id == NULL) {
@@ -39643,8 +39641,8 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
 
 /* ---- src/persist/recall.c ---- */
 
-/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in
-   memory moves. */
+/* recall.c - reads evicted entries back from the store, all at once. Entries in memory do not
+   move. */
 
 
 typedef struct phi__recalling {
@@ -39657,7 +39655,7 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* Whether what is in memory is what the store has in its place: else somebody has put another log
+/* Whether the entries in memory are the same in the store: else another log has replaced it
    there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
@@ -39693,7 +39691,7 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     return status;
 }
 
-/* What is in memory stays as it is; what is away comes from the other. */
+/* Entries in memory stay as they are; evicted ones come from the other. */
 static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
     size_t n = thread->log.count - thread->log.base, at = 0, i;
     phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
@@ -39704,7 +39702,7 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+/* Revokes again the rewrites whose revoking entry the store did not have yet. */
 static void phi__recall_revoked(phi_thread *thread) {
     const phi__op *op;
     phi__op *target;
@@ -39791,7 +39789,7 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- src/persist/thread_text.c ---- */
 
-/* thread_text.c - a thread as text: a header line, and an entry a line. */
+/* thread_text.c - a thread as text: a header line, and one line for each entry. */
 
 
 #include <stdio.h>
@@ -39828,7 +39826,7 @@ static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
                                    : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
 }
 
-/* What was read is whole, or nothing of it stays. */
+/* The thread is read whole, or nothing of it stays. */
 static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
                                 char *words, size_t words_size) {
     phi_thread *log = reader->thread;
@@ -39837,7 +39835,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     phi__entry_reader_free(reader);
     log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
-    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__journal_close(log); /* entries read so far must not be stored */
     phi__thread_destroy(log);
     return status;
 }
@@ -39907,7 +39905,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
 
 /* ---- src/persist/views.c ---- */
 
-/* views.c - the thread as a host reads it: entries, views, forks. */
+/* views.c - entries, views and forks of a thread for the host. */
 
 
 /* ---- entries ---- */

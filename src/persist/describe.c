@@ -1,5 +1,5 @@
-/* describe.c - a thread in words: its figures, then a line for each entry. Only entries that a line
-   is written of are read: others may have left memory. */
+/* describe.c - prints a thread: its figures, then a line for each entry. It reads only entries that
+   get a line: others may be evicted. */
 #include "base/utf8_in.h"
 #include "model/tokens.h"
 #include "persist/entry_in.h"
@@ -14,7 +14,7 @@ enum {
 
 /* ---- texts ---- */
 
-/* Nothing that ends the line, or that a terminal obeys: what is said may come from anywhere. */
+/* No line breaks, and no characters that a terminal obeys: the text may come from anywhere. */
 static void phi__describe_clean(phi__buf *out, phi_str s) {
     size_t i;
     for (i = 0; i < s.len; i++) {
@@ -59,7 +59,7 @@ static void phi__describe_usage(phi__buf *out, const phi_usage *u) {
 
 /* ---- messages ---- */
 
-/* What is known of the view and of how it is to be written, beside an entry. */
+/* The view and the settings of the output, used for each entry. */
 typedef struct phi__describe {
     phi__buf *out;
     phi_str lane;

@@ -1,5 +1,5 @@
-/* edit.c - what a host, or a run, changes of a thread. What that needs of a log that is not whole
-   is read back first. */
+/* edit.c - changes of a thread by a host or a run. Evicted entries that a change needs are recalled
+   first. */
 #include "persist/recall_in.h"
 
 #include "history/rewrite_in.h"

@@ -1,5 +1,4 @@
-/* entry_get.c - what an entry holds of messages and rewrites, into an arena: no thread is needed
-   for it. */
+/* entry_get.c - reads an entry's messages and rewrites into an arena, without a thread. */
 #include "persist/entry_get_in.h"
 
 #include "model/message_in.h"

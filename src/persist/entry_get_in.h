@@ -1,11 +1,11 @@
-/* entry_get_in.h - the members of an entry, for those who read them. */
+/* entry_get_in.h - reads the members of an entry. */
 #ifndef PHI_PERSIST_ENTRY_GET_IN_H
 #define PHI_PERSIST_ENTRY_GET_IN_H
 
 #include "persist/entry_in.h"
 
-/* The members of any entry, of one that is a message, and of a rewrite, in the order in which they
-   are written. */
+/* The members of any entry, of a message, and of a rewrite, in the order in which they are
+   written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
     X(SEQ, "seq")                                                                                  \
     X(KIND, "kind")                                                                                \

@@ -1,7 +1,7 @@
 /* entry_in.h - an entry as one JSON text without line breaks, and back: the lines of a stored
    thread.
 
-   The same entry gives the same bytes, and what was written is read as it was, message for message
+   The same entry gives the same bytes, and reading gives back the same entry, message for message
    and byte for byte, but for bytes that are not UTF-8 (they become U+FFFD). Texts that are JSON
    themselves are kept as strings. An entry is read into the thread that it belongs to, behind those
    before it, and is refused where it could not have been appended there. */
@@ -46,8 +46,8 @@ PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, p
 PHI__FN phi_status phi__entry_get_message(phi__entry_reader *reader, const phi_json *holder,
                                           phi_message *out);
 
-/* A rewrite as members of an object, but for its lane: what is not set is left out. And back, with
-   a lane where one is named: all of it in the reader's scratch arena. */
+/* A rewrite as members of an object, but for its lane: unset fields are left out. And back, with a
+   lane where one is named: all of it in the reader's scratch arena. */
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch);
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);

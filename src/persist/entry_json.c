@@ -1,5 +1,5 @@
-/* entry_json.c - writing entries: a message in the interchange format, and beside it what that does
-   not hold. */
+/* entry_json.c - writes entries: a message in the interchange format, and beside it the fields
+   which that lacks. */
 #include "persist/entry_in.h"
 
 #include "base/utf8_in.h"

@@ -1,5 +1,5 @@
-/* entry_read.c - reading entries: each is appended by the functions that appended it once, so what
-   they would refuse is refused here, too. Afterwards it gets its own time and place. */
+/* entry_read.c - reads entries: each is appended by the functions that appended it once, which
+   refuse invalid ones. Afterwards it gets its own time and place. */
 #include "persist/entry_get_in.h"
 
 #include "history/about_in.h"
@@ -189,7 +189,7 @@ static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *roo
                : PHI_NO_MEMORY;
 }
 
-/* The first entry of a log that has forgotten what was before it. */
+/* The first entry of a log that has forgotten the entries before it. */
 static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                             phi__entry *entry) {
     phi_thread *thread = r->thread;
@@ -312,7 +312,7 @@ static phi_status phi__entry_read_switch(phi__entry_reader *r, uint32_t lane) {
 
 /* ---- all of it ---- */
 
-/* Where a log begins: at 0, or behind what it has forgotten. */
+/* Where a log begins: at 0, or behind its forgotten entries. */
 static void phi__entry_begin(phi_thread *thread, int kind, uint64_t seq) {
     if (kind != PHI_ENTRY_FORGOTTEN || thread->log.count > 0 || seq >= PHI__ENTRY_SEQ_MOST) return;
     thread->log.base = thread->log.count = (size_t)seq;
@@ -370,8 +370,8 @@ static phi_status phi__entry_read_tree(phi__entry_reader *r, const phi_json *roo
     return phi__thread_roll(thread, &r->loop_id) ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* An entry has its own time: the clock is not looked at, or a tape would have to know of what is
-   read when. */
+/* An entry has its own time: the clock is not read, or a tape would have to record the time of each
+   reading. */
 static phi_status phi__entry_read_timeless(phi__entry_reader *reader, const phi_json *root) {
     phi__io *io = reader->thread->log.io;
     phi_status status;

@@ -1,4 +1,4 @@
-/* evict.c - what no view shows leaves memory: segments as a whole, of a log that is in a store. */
+/* evict.c - evicts entries that no view has: whole segments, of a log in a store. */
 #include "persist/recall_in.h"
 
 #include "persist/journal_in.h"
@@ -21,8 +21,8 @@ PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     return true;
 }
 
-/* Of a rewrite that leaves, whether its id could be given again: not one that phi made of its place
-   in the log. */
+/* Whether the id of an evicted rewrite must be kept, since a host could give it again; an id that
+   phi made of the rewrite's seq need not. */
 static bool phi__evict_keeps_id(const phi__op *op) {
     char made[32];
     (void)snprintf(made, sizeof made, PHI__OP_MADE, (unsigned long long)op->seq);
@@ -56,8 +56,8 @@ static bool phi__evict_claim(phi_thread *thread) {
     return true;
 }
 
-/* Where memory is limited, tool call ids are told apart as far as the log is in memory. Without
-   memory for that the old list stays. */
+/* Where memory is limited, only the tool call ids of entries in memory are kept. Without memory for
+   the new list the old one stays. */
 static void phi__evict_shed_ids(phi_thread *thread) {
     phi__hashes before = thread->ids;
     if (thread->log.limit_bytes == 0) return;

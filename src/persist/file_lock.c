@@ -1,4 +1,4 @@
-/* file_lock.c - what the files of the file store stand on: their words, paths and locks.
+/* file_lock.c - the messages, paths and locks of the file store.
 
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a
    rename, and a lock on the old file would say nothing about the new one. A document's lock file

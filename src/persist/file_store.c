@@ -1,4 +1,4 @@
-/* file_store.c - opening and closing the file store, and the threads it holds. */
+/* file_store.c - opens and closes the file store, and keeps the list of its locked threads. */
 #include "persist/file_store_in.h"
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)

@@ -1,5 +1,5 @@
-/* file_store_in.h - what the files of the file store share: paths, words, locks, and the threads it
-   holds. */
+/* file_store_in.h - shared by the files of the file store: paths, messages, locks, and the locked
+   threads. */
 #ifndef PHI_PERSIST_FILE_STORE_IN_H
 #define PHI_PERSIST_FILE_STORE_IN_H
 
@@ -41,7 +41,7 @@ typedef struct phi__fs {
     size_t held_count, held_cap;
 } phi__fs;
 
-/* Where a caller wants to be told. */
+/* The caller's buffer for a message. */
 typedef struct phi__fs_to {
     char *words; /* NULL: nowhere */
     size_t size;

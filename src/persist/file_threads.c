@@ -1,4 +1,4 @@
-/* file_threads.c - threads of the file store: an entry a line, each with its check value.
+/* file_threads.c - threads of the file store: one line for each entry, with its check value.
 
        {"crc":"5c64baa6","phi_thread":1}
        {"crc":"41a0f168","seq":0,"e":{"a":"x"}}
@@ -68,7 +68,7 @@ static void phi__ft_put(phi__buf *out, uint64_t seq, uint64_t first, uint64_t la
     phi__ft_seal(out, from);
 }
 
-/* Whether the line is what was written. */
+/* Whether the line is as it was written. */
 static bool phi__ft_checks(phi_str line) {
     char digits[8];
     if (line.len <= PHI__FT_CRC || memcmp(line.at, "{\"crc\":\"", 8) != 0 ||
@@ -122,7 +122,7 @@ typedef struct phi__ft_place {
 typedef struct phi__ft_scan {
     phi__fs *fs;
     intptr_t file;
-    phi__buf buf;    /* what was read and is still needed */
+    phi__buf buf;    /* bytes read that are still needed */
     phi__buf places; /* a phi__ft_place for each line of the group so far */
     uint64_t base;   /* the place in the file where buf begins */
     size_t at;       /* the next line in it */
@@ -166,8 +166,8 @@ static phi_status phi__ft_more(phi__ft_scan *s) {
     return PHI_OK;
 }
 
-/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is what is behind the
-   last one. */
+/* The next line, without its end. PHI_NOT_FOUND: there is none, and *line is the rest behind the
+   last line. */
 static phi_status phi__ft_next(phi__ft_scan *s, phi_str *line) {
     size_t seen = 0;
     for (;;) {
@@ -259,8 +259,8 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
                                : "is damaged: it is not a thread's header");
 }
 
-/* A writer may have cut off what was torn while it was being read here, and have written over it:
-   the group is read once more from the file before its bytes are believed to be bad. */
+/* A writer may have cut off a torn group while it was being read here, and have written over it:
+   before its bytes count as damaged, the group is read once more from the file. */
 static bool phi__ft_reread(phi__ft_scan *s, uint64_t line) {
     if (s->again) return false;
     s->again = true;
@@ -433,8 +433,8 @@ static phi_status phi__ft_open(phi__ft_write *w, phi__disk_how how) {
     return status;
 }
 
-/* What was not acknowledged is not to stay. Where even that fails, it is cut off as torn, or is
-   there after all. */
+/* Removes bytes that were not acknowledged. Where even that fails, a later append cuts them off as
+   torn, or finds them complete. */
 static void phi__ft_undo(phi__ft_write *w) {
     const phi__disk *disk = &w->fs->disk;
     if (w->file < 0 &&

@@ -1,5 +1,5 @@
-/* info.c - what a host asks and says of a thread itself. The id is that of its store, while it is
-   in one. */
+/* info.c - a thread's info, title and metadata for the host. The id is the store's, while it is in
+   one. */
 #include "persist/info_in.h"
 
 #include "base/id_in.h"

@@ -1,5 +1,4 @@
-/* introspect.c - a lane in figures, and the last that was said in it. All is worked out from a
-   view. */
+/* introspect.c - a lane's figures and its newest messages, computed from a view. */
 #include "persist/introspect_in.h"
 
 #include "history/history_in.h"

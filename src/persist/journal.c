@@ -1,4 +1,4 @@
-/* journal.c - keeping a store up to date with a thread, and filling a thread from a store. */
+/* journal.c - keeps a store up to date with a thread, and fills a thread from a store. */
 #include "persist/journal_in.h"
 
 #include "history/about_in.h"
@@ -90,8 +90,8 @@ static phi_status phi__journal_same(void *ctx, uint64_t seq, phi_str entry) {
     return PHI_OK;
 }
 
-/* The store has more than it said: an append that failed may be there after all. What is the same
-   as ours counts. */
+/* The store has more than it acknowledged: a failed append may be there after all. Entries equal to
+   ours count. */
 static phi_status phi__journal_catch_up(phi_thread *thread, char *words, size_t words_size) {
     phi__journal *journal = thread->journal;
     uint64_t before = journal->stored;
@@ -192,7 +192,7 @@ static phi__journal *phi__journal_new(phi_thread *thread, const phi_store *store
     if (journal == NULL) return NULL;
     journal->store = *store;
     journal->thread = thread;
-    journal->stored = thread->log.base; /* what is forgotten is in no store */
+    journal->stored = thread->log.base; /* forgotten entries are in no store */
     journal->id_len = strlen(id);
     journal->id = (char *)phi__alloc(thread->log.memory, journal->id_len + 1);
     if (journal->id == NULL) {

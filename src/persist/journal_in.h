@@ -1,6 +1,6 @@
-/* journal_in.h - a thread that is in a store, and what the store has of it.
+/* journal_in.h - the journal: which entries of a thread its store has.
 
-   What the store did not take stays in the log, and goes with what is written next.
+   Entries that the store refused stay in the log, and go with the next write.
    Threads: the pumping thread. */
 #ifndef PHI_PERSIST_JOURNAL_IN_H
 #define PHI_PERSIST_JOURNAL_IN_H
@@ -19,7 +19,7 @@ typedef struct phi__journal {
     char *id; /* terminated */
     size_t id_len;
     uint64_t stored; /* entries that the store has */
-    bool failing;    /* the last append failed, and that was told */
+    bool failing;    /* the last append failed, and that was reported */
     phi_thread *thread;
     phi__dirty dirty;
 } phi__journal;
@@ -35,7 +35,7 @@ PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t wor
 PHI__FN void phi__journal_close(phi_thread *thread);
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
-/* The one that was listed first, and out of the list; NULL: none. */
+/* Removes and returns the oldest of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 
 /* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy

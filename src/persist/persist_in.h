@@ -1,4 +1,4 @@
-/* persist_in.h - a thread, and the store that it may be in, for the layers below. */
+/* persist_in.h - a thread, and the store that it may be in, for the rooms that use it. */
 #ifndef PHI_PERSIST_PERSIST_IN_H
 #define PHI_PERSIST_PERSIST_IN_H
 

@@ -1,5 +1,5 @@
-/* recall.c - what left memory is read back from the store, all of it at once. Nothing that is in
-   memory moves. */
+/* recall.c - reads evicted entries back from the store, all at once. Entries in memory do not
+   move. */
 #include "persist/recall_in.h"
 
 #include "persist/entry_in.h"
@@ -15,7 +15,7 @@ static phi_status phi__recall_each(void *ctx, uint64_t seq, phi_str entry) {
     return seq < recalling->end ? phi__entry_read(&recalling->reader, entry) : PHI_OK;
 }
 
-/* Whether what is in memory is what the store has in its place: else somebody has put another log
+/* Whether the entries in memory are the same in the store: else another log has replaced it
    there. */
 static bool phi__recall_fits(const phi_thread *thread, const phi_thread *whole) {
     size_t i;
@@ -51,7 +51,7 @@ static phi_status phi__recall_read(const phi_thread *thread, phi_thread *whole) 
     return status;
 }
 
-/* What is in memory stays as it is; what is away comes from the other. */
+/* Entries in memory stay as they are; evicted ones come from the other. */
 static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread *whole) {
     size_t n = thread->log.count - thread->log.base, at = 0, i;
     phi__entry **list = (phi__entry **)phi__alloc(thread->log.memory, phi__mul(n, sizeof *list));
@@ -62,7 +62,7 @@ static phi__entry **phi__recall_merge(const phi_thread *thread, const phi_thread
     return list;
 }
 
-/* Those that were undone by an entry which the store did not have yet are undone here, too. */
+/* Revokes again the rewrites whose revoking entry the store did not have yet. */
 static void phi__recall_revoked(phi_thread *thread) {
     const phi__op *op;
     phi__op *target;

@@ -1,4 +1,4 @@
-/* recall_in.h - what leaves memory, and how it comes back.
+/* recall_in.h - evicts entries from memory, and recalls them from the store.
 
    Only here is a store read for a log that is in use: by what a host or a run asks for, first of
    all, and once. */
@@ -7,16 +7,16 @@
 
 #include "history/history_in.h"
 
-/* Reads back all that is away; pointers to what is in memory stay good. PHI_OK: the log is whole.
-   Else what the store says, or PHI_NO_MEMORY, and nothing changed. */
+/* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
+   whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
 /* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be
    read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
-/* What is needed to see what a lane shows after entry `upto`. As phi__thread_recall. */
+/* Recalls the entries that a lane's view after entry `upto` needs. As phi__thread_recall. */
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto);
-/* What is needed to append the end of a run. As phi__thread_recall. */
+/* Recalls the entries that appending a run's end needs. As phi__thread_recall. */
 PHI__FN phi_status phi__recall_end(const phi_thread *thread, const phi__entry *end);
 /* Whether the whole log has a run of this id. As phi__thread_recall. */
 PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_id, bool *had);
@@ -30,9 +30,9 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
                                        char *words, size_t words_size);
 /* ---- evict.c ---- */
 
-/* Lets go of what no view shows. Between the two, segments that somebody points into are pinned
-   (phi__log_pin); what stays besides: those of the view, the current one, and of a run that goes on
-   its beginning. Nothing happens where the store has not everything. */
+/* Evict entries that no view has. Between the two calls the caller pins segments that pointers
+   outside need (phi__log_pin). The segments of the view, the current one, and the beginning of an
+   active run stay as well. Nothing happens while the store lacks an entry. */
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__thread_evict_end(phi_thread *thread);
 

@@ -1,4 +1,4 @@
-/* thread_text.c - a thread as text: a header line, and an entry a line. */
+/* thread_text.c - a thread as text: a header line, and one line for each entry. */
 #include "persist/entry_in.h"
 #include "persist/info_in.h"
 #include "persist/journal_in.h"
@@ -40,7 +40,7 @@ static phi_status phi__text_header(phi__entry_reader *reader, phi_str line) {
                                    : phi__text_is_header(reader, status == PHI_OK ? root : NULL);
 }
 
-/* What was read is whole, or nothing of it stays. */
+/* The thread is read whole, or nothing of it stays. */
 static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, uint64_t number,
                                 char *words, size_t words_size) {
     phi_thread *log = reader->thread;
@@ -49,7 +49,7 @@ static phi_status phi__text_end(phi__entry_reader *reader, phi_status status, ui
     phi__entry_reader_free(reader);
     log->restored = log->log.count > 0;
     if (status == PHI_OK) return status;
-    phi__journal_close(log); /* what was read of it is not to be stored */
+    phi__journal_close(log); /* entries read so far must not be stored */
     phi__thread_destroy(log);
     return status;
 }

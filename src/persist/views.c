@@ -1,4 +1,4 @@
-/* views.c - the thread as a host reads it: entries, views, forks. */
+/* views.c - entries, views and forks of a thread for the host. */
 #include "persist/recall_in.h"
 
 #include "model/tokens.h"
