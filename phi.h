@@ -57108,15 +57108,15 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x3c0f3323
+#if PHI__IMP_RECORD != 0x9d08a9ee
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x3c0f3323
+#define PHI__IMP_RECORD 0x9d08a9ee
 
 /* ---- src/record/session_in.h ---- */
 
-/* session_in.h - what is behind a session and its loops, for those that make them.
+/* session_in.h - the memory behind a session and its loops, for the files that make them.
 
    A session is one block of memory with an arena: all that it points to is in there, and arrays
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
@@ -57180,8 +57180,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 /* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Of a loop id: what is before the first dot, all where there is none; and what is between the
-   first and the last. */
+/* Parts of a loop id: up to the first dot (all without a dot), and between the first and the last
+   dot. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 
@@ -57210,7 +57210,7 @@ PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part par
 
 /* ---- src/record/recorder_in.h ---- */
 
-/* recorder_in.h - what the files of the recorder share.
+/* recorder_in.h - structs and functions that the files of the recorder share.
 
    Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
    in a table by id. */
@@ -57261,7 +57261,7 @@ PHI__FN bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_ev
 
 /* ---- src/record/replay_in.h ---- */
 
-/* replay_in.h - what the files of the tape share.
+/* replay_in.h - structs and functions that the files of the tape share.
 
    A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k"
    says what a line is:
@@ -57322,7 +57322,7 @@ typedef struct phi__tape_flow {
     phi__buf carry; /* the end of what came, where a secret may have begun */
 } phi__tape_flow;
 
-/* Those that go on. */
+/* The active flows. */
 typedef struct phi__tape_flows {
     phi__tape_flow *at;
     size_t count, cap;
@@ -57378,12 +57378,12 @@ PHI__FN void phi__tape_end_line(phi__tape *tape);
 PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 
-/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is
-   taken note of. */
+/* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
+   note of them. */
 PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 /* Header lines of an answer, without its cookies. */
 PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-/* A request's members, secrets left out: what is written, and what a request is compared with. */
+/* A request's members, secrets left out: written when recording, compared when playing. */
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole);
 
@@ -57422,15 +57422,15 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now);
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
-PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
+PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
 #endif
 #endif
 
 /* ---- src/record/session_context_in.h ---- */
 
-/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a
-   loop. */
+/* session_context_in.h - turns of a loop's messages, as blocks count them; and a loop's
+   ancestors. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
 
@@ -57454,12 +57454,12 @@ PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *co
 /* Behind phi__sctx_begin. The list is in the scratch arena. */
 PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                       phi_arena *scratch, phi__sctx_way *way);
-/* What is loaded of it, in the arena; its messages point into the session. */
+/* The messages to load, in the arena; they point into the session. */
 PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
                                   const phi_message **out, size_t *count);
 
-/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then
-   come what is compacted and, from `recent` on, what is recent, and from `end` on all stays. */
+/* The sections of the current loop's block, by turn: `first` up to `first_end` stay as they are,
+   then come the compacted turns, from `recent` on the recent turns, and from `end` on all stay. */
 typedef struct phi__sctx_cuts {
     uint64_t first, first_end, recent, end;
 } phi__sctx_cuts;
@@ -57475,8 +57475,8 @@ PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
    An event is first written as JSON, which is what the record keeps of it, and then read back: so
    that events of living agents, of files and of others are one thing here, and nothing points into
    a runtime.
-   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with
-   it in recorder_links.c. */
+   recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
+   sessions. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -57498,7 +57498,7 @@ static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int
     return box;
 }
 
-/* Gives up one that was made in vain. */
+/* Frees a session that is not needed after all. */
 static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
     phi__rec_take(rec, box);
     phi_session_free(&box->pub);
@@ -57919,7 +57919,7 @@ static phi_status phi__rec_unknown(phi_recorder *rec, phi_str json, phi_event *o
     return PHI_OK;
 }
 
-/* As one line of valid UTF-8, whatever it was. */
+/* As one line of valid UTF-8. */
 static phi_status phi__rec_clean(phi_recorder *rec, phi_str *json) {
     phi_json *root = NULL;
     phi_status status =
@@ -58050,8 +58050,8 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder) {
 
 /* ---- src/record/recorder_known.c ---- */
 
-/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or
-   are pending, by id. */
+/* recorder_known.c - finds a recorder's sessions, open and completed, and its running or pending
+   loops, by id. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -58127,8 +58127,8 @@ PHI__FN void phi__rec_abort(phi_recorder *rec, phi__session_box *box) {
 
 /* ---- src/record/recorder_links.c ---- */
 
-/* recorder_links.c - what loops of several sessions have to do with each other: children that tools
-   ran, and their parents. */
+/* recorder_links.c - links loops of different sessions: children that tools ran, and their
+   parents. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -58144,7 +58144,7 @@ PHI__FN phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_i
     return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
-/* Fills what is not known yet. */
+/* Fills fields that are not known yet. */
 static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
                                 const phi_child_ref *ref) {
     phi_spawn_ref *parent = &child->parent;
@@ -58482,12 +58482,11 @@ PHI_API phi_usage phi_session_total_usage(const phi_session *session) {
 
 /* ---- src/record/session_blocks.c ---- */
 
-/* session_blocks.c - a thread's compactions as the blocks that the original would have.
+/* session_blocks.c - makes blocks of a thread's compactions, as the original would have them.
 
-   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has
-   touched gets a block that says what is shown of it, whatever else has changed it. Messages of the
-   log are put beside the loops they are of, in the order of the log; each item of the view then
-   belongs to one of those loops. */
+   The view comes from the thread: a loop that a compaction has touched gets a block with its
+   messages in view, whatever else has changed it. Messages of the log are put beside the loops they
+   are of, in the order of the log; each item of the view then belongs to one of those loops. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -58676,7 +58675,7 @@ static bool phi__sblk_touch(phi__sblk *s) {
     return any;
 }
 
-/* ---- what is shown ---- */
+/* ---- the view ---- */
 
 /* Messages that stand for the same entries. */
 static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
@@ -58836,7 +58835,7 @@ static phi_status phi__sblk_current(phi__sblk *s, size_t at, phi_compaction_bloc
     return phi__sblk_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* Whether a block can say what is shown: the log and the record have the same messages, and the
+/* Whether a block can describe the view: the log and the record have the same messages, and the
    lane has them all. */
 static bool phi__sblk_fits(const phi__sblk *s, size_t at) {
     const phi__sblk_loop *loop = &s->loops[at];
@@ -58922,8 +58921,7 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 
 /* ---- src/record/session_context.c ---- */
 
-/* session_context.c - compaction blocks of the original's sessions: read into a list of messages,
-   and made.
+/* session_context.c - compaction blocks of sessions: loads messages by them, and makes them.
 
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
@@ -58962,7 +58960,7 @@ static size_t phi__sctx_find(const phi_session *session, phi_str loop_id) {
     return SIZE_MAX;
 }
 
-/* The one that stands before a root; SIZE_MAX: none. */
+/* The loop before a root; SIZE_MAX: none. */
 static size_t phi__sctx_before(const phi_session *session, size_t at) {
     while (at-- > 0) {
         const phi_loop_group *group = session->loops[at]->group;
@@ -58999,7 +58997,7 @@ static uint64_t phi__sctx_tokens(const phi__sctx_way *way, const phi_loop_record
     return sum;
 }
 
-/* Cuts off what is beyond the scope. */
+/* Cuts off the loops beyond the scope. */
 static void phi__sctx_scope(phi__sctx_way *way) {
     uint64_t tokens = 0;
     size_t i;
@@ -59399,7 +59397,7 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
 
 /* ---- src/record/session_fields.c ---- */
 
-/* session_fields.c - which fields of a session, and of what is in it, stand in JSON as they are. */
+/* session_fields.c - tables of the plain fields of a session and its parts, for JSON. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -59480,8 +59478,8 @@ PHI__FN void phi__session_get_fields(const phi_json *node, phi__session_part par
 
 /* ---- src/record/session_import.c ---- */
 
-/* session_import.c - a session of the original in a thread: its messages as they were, and its
-   blocks as a rewrite.
+/* session_import.c - puts a session into a thread: its messages as they were, and its blocks as a
+   rewrite.
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes
    a span over the entries of its turns. Where spans cannot say it, since a section parts a call
@@ -59500,7 +59498,7 @@ typedef struct phi__simp {
     phi_span *spans;
     size_t span_count;
     uint64_t base; /* the entry of the first */
-    bool unfit;    /* spans cannot say what is shown */
+    bool unfit;    /* spans cannot describe the view */
     bool no_memory;
     phi_arena *scratch;
 } phi__simp;
@@ -59512,7 +59510,7 @@ static bool phi__simp_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
 
-/* Those that say something; how many. */
+/* The messages with content; how many. */
 static size_t phi__simp_said(phi__simp *s, const phi_message **messages, size_t count) {
     const phi_message *from = *messages;
     phi_message *said;
@@ -59571,7 +59569,7 @@ static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
     return true;
 }
 
-/* Only what was cut is replaced. */
+/* Replaces only cut results. */
 static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
                              const phi_block_section *section) {
     size_t i;
@@ -59783,7 +59781,8 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
 
 /* ---- src/record/session_json.c ---- */
 
-/* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
+/* session_json.c - writes sessions in the interchange format: behaviours A, "Session" and its
+   parts.
 
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */
@@ -60175,7 +60174,7 @@ PHI_API phi_status phi_session_to_json(const phi_session *session, uint32_t flag
 
 /* ---- src/record/session_log.c ---- */
 
-/* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+/* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
 
 #ifndef PHI_NO_SESSIONS
 
@@ -60251,7 +60250,7 @@ static bool phi__sl_message(phi__session_box *box, phi__loop_box *loop, phi__sl_
     return turn->output != NULL;
 }
 
-/* What was said before a turn begins, as prompts are, is said to it. */
+/* Messages before a turn begins, such as prompts, belong to that turn. */
 static void phi__sl_forget(phi__loop_box *loop, phi__sl_caps *caps) {
     memset(&loop->turn, 0, sizeof loop->turn);
     memset(caps, 0, sizeof *caps);
@@ -60359,12 +60358,11 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
 
 /* ---- src/record/session_read.c ---- */
 
-/* session_read.c - sessions from the interchange format, ours and others', of every age.
+/* session_read.c - reads sessions in the interchange format, ours and others', of every age.
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent. A session
-   without an id, a loop without one, and a message that is none are refused: what they belong to
-   would be lost in silence. The tree that is read stays in the session's arena, and what comes of
-   it points into it. */
+   Lenient where a reader can be: a field that is missing or of a wrong type counts as absent. A
+   session or loop without an id, and an invalid message, are refused: data would be lost silently.
+   The JSON tree stays in the session's arena, and the session points into it. */
 
 
 #ifndef PHI_NO_SESSIONS
@@ -60764,7 +60762,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
 
 /* ---- src/record/tape.c ---- */
 
-/* tape.c - a tape's life. */
+/* tape.c - makes and frees tapes, and reports divergences. */
 
 #ifndef PHI_NO_TAPE
 
@@ -60922,7 +60920,7 @@ PHI__FN phi__tape_flow *phi__tape_flow_new(phi__tape *tape, phi_transfer transfe
 
 /* ---- src/record/tape_hash.c ---- */
 
-/* tape_hash.c - one number for all that a log holds, the same on every machine. */
+/* tape_hash.c - a hash of a whole log, the same on every machine. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61083,7 +61081,7 @@ PHI_API uint64_t phi_thread_hash(const phi_thread *thread) {
 
 /* ---- src/record/tape_line.c ---- */
 
-/* tape_line.c - a line of a tape is begun, gets its members, and is written. */
+/* tape_line.c - writes the lines of a tape. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61124,8 +61122,7 @@ PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
 
 /* ---- src/record/tape_match.c ---- */
 
-/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said
-   how. */
+/* tape_match.c - finds a run's requests and results on the tape, and describes differences. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61267,12 +61264,12 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now) {
 
 /* ---- src/record/tape_play.c ---- */
 
-/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is
-   compared with it.
+/* tape_play.c - playing: feeds the tape's inputs to the run, step by step, and compares its
+   requests.
 
-   The lines of a step are what was let in, in order, and then what the run did with it: requests,
-   and results given at once. Those are looked up within the step in any order: with another budget,
-   runs beside each other take other turns. The next step begins when all of them were used. */
+   The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
+   given at once. Outputs are looked up within the step in any order: with another budget, runs
+   beside each other take other turns. The next step begins when all of them were used. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61720,7 +61717,7 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     phi_message *message;
     if (tape->off || call->slot == NULL) return;
     while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
-        line->used = true; /* it was told anew */
+        line->used = true; /* the tool has reported it anew */
     line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
@@ -61760,7 +61757,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Of a tool that is run again it is held until the tape comes to it; else what is recorded
+/* The result of a tool that runs again is held until the tape comes to it; else the recorded one
    counts. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {
@@ -61867,8 +61864,7 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
 
 /* ---- src/record/tape_read.c ---- */
 
-/* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn
-   comes. */
+/* tape_read.c - checks and indexes a tape's lines, and reads a line when its turn comes. */
 
 #ifndef PHI_NO_TAPE
 
@@ -61985,7 +61981,7 @@ static phi_status phi__tape_add(phi__tape *tape, phi_str text, phi_parse_error *
     memset(&line, 0, sizeof line);
     line.text = text;
     root = phi__tape_tree(tape, &line);
-    /* what has its check value is JSON that we wrote, but for forgery */
+    /* a line with the right check value is JSON that phi wrote, but for forgery */
     if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text)) return PHI_NO_MEMORY;
     line.kind = phi__tape_kind_of(phi_json_str(phi_json_get(root, "k"), ""));
     if (line.kind == PHI__TAPE_NONE) return phi__tape_wrong(tape, error, "k: no such kind of line");
@@ -62031,11 +62027,11 @@ PHI__FN phi_status phi__tape_read(phi__tape *tape, phi_str text, phi_parse_error
 
 /* ---- src/record/tape_record.c ---- */
 
-/* tape_record.c - recording: everything from outside passes through here, and is written as it is
-   let in.
+/* tape_record.c - recording: every input from outside passes through here, and is written when the
+   run gets it.
 
-   What a transport says while nothing is let in is held back until the next step that lets in: a
-   head and an end are kept, bytes are refused as if the buffer were full. */
+   A step first lets input in (tape->letting). Events of a transport at any other time are held back
+   until the next step: a head and an end are kept, bytes are refused as if the buffer were full. */
 
 #ifndef PHI_NO_TAPE
 
@@ -62238,8 +62234,8 @@ static phi_status phi__record_end(phi_tape *base, phi_transfer transfer, phi_sta
     return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
 }
 
-/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay
-   in place. */
+/* Delivers the events that were held back. A transport may open nothing here, so the flows stay in
+   place. */
 static void phi__record_flush(phi__tape *tape) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
@@ -62315,7 +62311,7 @@ static void phi__record_pump(void *user_data) {
 
 /* ---- tools ---- */
 
-/* A line of a result; where a secret stood in it, what is written counts for the run as well. */
+/* A line of a result; where it held a secret, the run gets the redacted text as well. */
 static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
                                          const phi_message *message) {
     phi__buf *line = phi__record_line(tape, "result");
@@ -62507,7 +62503,7 @@ PHI__FN void phi__tape_record_init(phi__tape *tape) {
 
 /* ---- src/record/tape_result.c ---- */
 
-/* tape_result.c - results of tools, kept as messages, given to calls, and written. */
+/* tape_result.c - results of tools: kept as messages, given to calls, and written. */
 
 #ifndef PHI_NO_TAPE
 
@@ -62560,8 +62556,7 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
 
 /* ---- src/record/tape_secret.c ---- */
 
-/* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text
-   appears.
+/* tape_secret.c - keeps keys off a tape: in headers, URLs, and wherever else their text appears.
 
    Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
    that repeat it, and in results of tools (io/secret_in.h). */
@@ -62661,7 +62656,7 @@ PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_re
 
 /* ---- src/record/tape_sources.c ---- */
 
-/* tape_sources.c - time and chance of a runtime that has a tape. */
+/* tape_sources.c - the clock and the random source of a runtime that has a tape. */
 
 #ifndef PHI_NO_TAPE
 

@@ -3,8 +3,8 @@
    An event is first written as JSON, which is what the record keeps of it, and then read back: so
    that events of living agents, of files and of others are one thing here, and nothing points into
    a runtime.
-   What is recorded so far is found in recorder_known.c, what runs in other sessions have to do with
-   it in recorder_links.c. */
+   recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
+   sessions. */
 #include "record/recorder_in.h"
 
 #include "agent/agent.h"
@@ -29,7 +29,7 @@ static phi__session_box *phi__rec_new_session(phi_recorder *rec, phi_str id, int
     return box;
 }
 
-/* Gives up one that was made in vain. */
+/* Frees a session that is not needed after all. */
 static void phi__rec_forget(phi_recorder *rec, phi__session_box *box) {
     phi__rec_take(rec, box);
     phi_session_free(&box->pub);
@@ -450,7 +450,7 @@ static phi_status phi__rec_unknown(phi_recorder *rec, phi_str json, phi_event *o
     return PHI_OK;
 }
 
-/* As one line of valid UTF-8, whatever it was. */
+/* As one line of valid UTF-8. */
 static phi_status phi__rec_clean(phi_recorder *rec, phi_str *json) {
     phi_json *root = NULL;
     phi_status status =

@@ -1,4 +1,4 @@
-/* recorder_in.h - what the files of the recorder share.
+/* recorder_in.h - structs and functions that the files of the recorder share.
 
    Sessions stand in one of two lists, of open and of completed ones; loops that run or are pending
    in a table by id. */

@@ -1,5 +1,5 @@
-/* recorder_known.c - what a recorder has: sessions, open and completed ones, and loops that run or
-   are pending, by id. */
+/* recorder_known.c - finds a recorder's sessions, open and completed, and its running or pending
+   loops, by id. */
 #include "record/recorder_in.h"
 #include "wire/hash_in.h"
 

@@ -1,5 +1,5 @@
-/* recorder_links.c - what loops of several sessions have to do with each other: children that tools
-   ran, and their parents. */
+/* recorder_links.c - links loops of different sessions: children that tools ran, and their
+   parents. */
 #include "record/recorder_in.h"
 
 #ifndef PHI_NO_SESSIONS
@@ -16,7 +16,7 @@ PHI__FN phi__loop_box *phi__rec_anywhere(const phi_recorder *rec, phi_str loop_i
     return record != NULL ? phi__loop_of((phi_loop_record *)(uintptr_t)record) : NULL;
 }
 
-/* Fills what is not known yet. */
+/* Fills fields that are not known yet. */
 static bool phi__rec_spawned_by(phi__session_box *child, phi_str session_id, phi_str loop_id,
                                 const phi_child_ref *ref) {
     phi_spawn_ref *parent = &child->parent;

@@ -1,4 +1,4 @@
-/* replay_in.h - what the files of the tape share.
+/* replay_in.h - structs and functions that the files of the tape share.
 
    A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k"
    says what a line is:
@@ -63,7 +63,7 @@ typedef struct phi__tape_flow {
     phi__buf carry; /* the end of what came, where a secret may have begun */
 } phi__tape_flow;
 
-/* Those that go on. */
+/* The active flows. */
 typedef struct phi__tape_flows {
     phi__tape_flow *at;
     size_t count, cap;
@@ -119,12 +119,12 @@ PHI__FN void phi__tape_end_line(phi__tape *tape);
 PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
 PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 
-/* tape_secret.c: keys and the like are on no tape. Texts without what is secret in them; that is
-   taken note of. */
+/* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
+   note of them. */
 PHI__FN void phi__tape_secrets(phi__tape *tape, const char *const *secrets); /* NULL-ended */
 /* Header lines of an answer, without its cookies. */
 PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers);
-/* A request's members, secrets left out: what is written, and what a request is compared with. */
+/* A request's members, secrets left out: written when recording, compared when playing. */
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole);
 
@@ -163,7 +163,7 @@ PHI__FN phi__tape_line *phi__play_match(phi__tape *tape, const phi_json *now);
 /* tape_record.c, tape_play.c */
 PHI__FN void phi__tape_record_init(phi__tape *tape);
 PHI__FN void phi__tape_play_init(phi__tape *tape);
-PHI__FN void phi__tape_play_end(phi__tape *tape); /* looks for what was not played */
+PHI__FN void phi__tape_play_end(phi__tape *tape); /* checks whether everything was played */
 
 #endif
 #endif

@@ -1,9 +1,8 @@
-/* session_blocks.c - a thread's compactions as the blocks that the original would have.
+/* session_blocks.c - makes blocks of a thread's compactions, as the original would have them.
 
-   What a lane shows is asked of the thread, and not worked out here: a loop that a compaction has
-   touched gets a block that says what is shown of it, whatever else has changed it. Messages of the
-   log are put beside the loops they are of, in the order of the log; each item of the view then
-   belongs to one of those loops. */
+   The view comes from the thread: a loop that a compaction has touched gets a block with its
+   messages in view, whatever else has changed it. Messages of the log are put beside the loops they
+   are of, in the order of the log; each item of the view then belongs to one of those loops. */
 #include "record/session_context_in.h"
 
 #ifndef PHI_NO_SESSIONS
@@ -193,7 +192,7 @@ static bool phi__sblk_touch(phi__sblk *s) {
     return any;
 }
 
-/* ---- what is shown ---- */
+/* ---- the view ---- */
 
 /* Messages that stand for the same entries. */
 static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
@@ -353,7 +352,7 @@ static phi_status phi__sblk_current(phi__sblk *s, size_t at, phi_compaction_bloc
     return phi__sblk_keep(s, at, to + 1, UINT64_MAX, &block->keep_recent);
 }
 
-/* Whether a block can say what is shown: the log and the record have the same messages, and the
+/* Whether a block can describe the view: the log and the record have the same messages, and the
    lane has them all. */
 static bool phi__sblk_fits(const phi__sblk *s, size_t at) {
     const phi__sblk_loop *loop = &s->loops[at];

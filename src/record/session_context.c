@@ -1,5 +1,4 @@
-/* session_context.c - compaction blocks of the original's sessions: read into a list of messages,
-   and made.
+/* session_context.c - compaction blocks of sessions: loads messages by them, and makes them.
 
    The way to a loop is a list of loops, the newest first; then the scope cuts it, and each loop
    left puts its messages into a list, which is counted first and filled then. */
@@ -41,7 +40,7 @@ static size_t phi__sctx_find(const phi_session *session, phi_str loop_id) {
     return SIZE_MAX;
 }
 
-/* The one that stands before a root; SIZE_MAX: none. */
+/* The loop before a root; SIZE_MAX: none. */
 static size_t phi__sctx_before(const phi_session *session, size_t at) {
     while (at-- > 0) {
         const phi_loop_group *group = session->loops[at]->group;
@@ -78,7 +77,7 @@ static uint64_t phi__sctx_tokens(const phi__sctx_way *way, const phi_loop_record
     return sum;
 }
 
-/* Cuts off what is beyond the scope. */
+/* Cuts off the loops beyond the scope. */
 static void phi__sctx_scope(phi__sctx_way *way) {
     uint64_t tokens = 0;
     size_t i;

@@ -1,5 +1,5 @@
-/* session_context_in.h - turns of a loop's messages, as blocks count them; and the way to a
-   loop. */
+/* session_context_in.h - turns of a loop's messages, as blocks count them; and a loop's
+   ancestors. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_IN_H
 #define PHI_RECORD_SESSION_CONTEXT_IN_H
 
@@ -25,12 +25,12 @@ PHI__FN void phi__sctx_begin(phi__sctx_way *way, const phi_compaction_config *co
 /* Behind phi__sctx_begin. The list is in the scratch arena. */
 PHI__FN phi_status phi__sctx_find_way(const phi_session *session, phi_str loop_id, uint32_t flags,
                                       phi_arena *scratch, phi__sctx_way *way);
-/* What is loaded of it, in the arena; its messages point into the session. */
+/* The messages to load, in the arena; they point into the session. */
 PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
                                   const phi_message **out, size_t *count);
 
-/* Where the turns of the current loop's block go: `first` up to `first_end` stay as they are, then
-   come what is compacted and, from `recent` on, what is recent, and from `end` on all stays. */
+/* The sections of the current loop's block, by turn: `first` up to `first_end` stay as they are,
+   then come the compacted turns, from `recent` on the recent turns, and from `end` on all stay. */
 typedef struct phi__sctx_cuts {
     uint64_t first, first_end, recent, end;
 } phi__sctx_cuts;

@@ -1,4 +1,4 @@
-/* session_fields.c - which fields of a session, and of what is in it, stand in JSON as they are. */
+/* session_fields.c - tables of the plain fields of a session and its parts, for JSON. */
 #include "record/session_in.h"
 #include "text/records_in.h"
 

@@ -1,5 +1,5 @@
-/* session_import.c - a session of the original in a thread: its messages as they were, and its
-   blocks as a rewrite.
+/* session_import.c - puts a session into a thread: its messages as they were, and its blocks as a
+   rewrite.
 
    The messages of the whole way are appended, those beyond the scope too; then each section becomes
    a span over the entries of its turns. Where spans cannot say it, since a section parts a call
@@ -21,7 +21,7 @@ typedef struct phi__simp {
     phi_span *spans;
     size_t span_count;
     uint64_t base; /* the entry of the first */
-    bool unfit;    /* spans cannot say what is shown */
+    bool unfit;    /* spans cannot describe the view */
     bool no_memory;
     phi_arena *scratch;
 } phi__simp;
@@ -33,7 +33,7 @@ static bool phi__simp_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
 
-/* Those that say something; how many. */
+/* The messages with content; how many. */
 static size_t phi__simp_said(phi__simp *s, const phi_message **messages, size_t count) {
     const phi_message *from = *messages;
     phi_message *said;
@@ -92,7 +92,7 @@ static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
     return true;
 }
 
-/* Only what was cut is replaced. */
+/* Replaces only cut results. */
 static void phi__simp_recent(phi__simp *s, size_t from, size_t end,
                              const phi_block_section *section) {
     size_t i;

@@ -1,4 +1,4 @@
-/* session_in.h - what is behind a session and its loops, for those that make them.
+/* session_in.h - the memory behind a session and its loops, for the files that make them.
 
    A session is one block of memory with an arena: all that it points to is in there, and arrays
    that grow leave their smaller selves behind until the session is freed. Loops never move. */
@@ -67,8 +67,8 @@ PHI__FN bool phi__session_keep_messages(phi__session_box *box, const phi_message
 /* Appends a loop's id to its parent's children, where that is in the session. False: no memory. */
 PHI__FN bool phi__session_chain(phi__session_box *box, const phi__loop_box *loop);
 
-/* Of a loop id: what is before the first dot, all where there is none; and what is between the
-   first and the last. */
+/* Parts of a loop id: up to the first dot (all without a dot), and between the first and the last
+   dot. */
 PHI__FN phi_str phi__session_id_of(phi_str loop_id);
 PHI__FN phi_str phi__session_segment_of(phi_str loop_id);
 

@@ -1,4 +1,5 @@
-/* session_json.c - sessions in the interchange format: behaviours A, "Session" and what is in it.
+/* session_json.c - writes sessions in the interchange format: behaviours A, "Session" and its
+   parts.
 
    The text is made in one line and then indented: events and messages come as text from
    elsewhere. */

@@ -1,4 +1,4 @@
-/* session_log.c - a thread's log seen as a session: loops, turns, usage, spawned runs. */
+/* session_log.c - makes a session of a thread's log: loops, turns, usage, spawned runs. */
 #include "model/message_in.h"
 #include "record/session_context.h"
 #include "record/session_in.h"
@@ -77,7 +77,7 @@ static bool phi__sl_message(phi__session_box *box, phi__loop_box *loop, phi__sl_
     return turn->output != NULL;
 }
 
-/* What was said before a turn begins, as prompts are, is said to it. */
+/* Messages before a turn begins, such as prompts, belong to that turn. */
 static void phi__sl_forget(phi__loop_box *loop, phi__sl_caps *caps) {
     memset(&loop->turn, 0, sizeof loop->turn);
     memset(caps, 0, sizeof *caps);

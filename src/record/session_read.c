@@ -1,9 +1,8 @@
-/* session_read.c - sessions from the interchange format, ours and others', of every age.
+/* session_read.c - reads sessions in the interchange format, ours and others', of every age.
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent. A session
-   without an id, a loop without one, and a message that is none are refused: what they belong to
-   would be lost in silence. The tree that is read stays in the session's arena, and what comes of
-   it points into it. */
+   Lenient where a reader can be: a field that is missing or of a wrong type counts as absent. A
+   session or loop without an id, and an invalid message, are refused: data would be lost silently.
+   The JSON tree stays in the session's arena, and the session points into it. */
 #include "record/session_in.h"
 
 #include "agent/event_in.h"

@@ -1,4 +1,4 @@
-/* tape.c - a tape's life. */
+/* tape.c - makes and frees tapes, and reports divergences. */
 #include "record/replay_in.h"
 
 #ifndef PHI_NO_TAPE

@@ -1,4 +1,4 @@
-/* tape_hash.c - one number for all that a log holds, the same on every machine. */
+/* tape_hash.c - a hash of a whole log, the same on every machine. */
 #include "base/sha256_in.h"
 #include "record/replay.h"
 

@@ -1,4 +1,4 @@
-/* tape_line.c - a line of a tape is begun, gets its members, and is written. */
+/* tape_line.c - writes the lines of a tape. */
 #include "base/crc32_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"

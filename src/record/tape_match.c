@@ -1,5 +1,4 @@
-/* tape_match.c - what the run asks for is looked up on the tape; where it differs, it is said
-   how. */
+/* tape_match.c - finds a run's requests and results on the tape, and describes differences. */
 #include "base/utf8_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"

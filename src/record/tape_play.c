@@ -1,9 +1,9 @@
-/* tape_play.c - playing: what the tape has is let in, step by step, and what the run asks for is
-   compared with it.
+/* tape_play.c - playing: feeds the tape's inputs to the run, step by step, and compares its
+   requests.
 
-   The lines of a step are what was let in, in order, and then what the run did with it: requests,
-   and results given at once. Those are looked up within the step in any order: with another budget,
-   runs beside each other take other turns. The next step begins when all of them were used. */
+   The lines of a step are its inputs, in order, and then the run's outputs: requests, and results
+   given at once. Outputs are looked up within the step in any order: with another budget, runs
+   beside each other take other turns. The next step begins when all of them were used. */
 #include "base/utf8_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"
@@ -454,7 +454,7 @@ static void phi__play_started(phi_tape *base, phi__toolcall *call) {
     phi_message *message;
     if (tape->off || call->slot == NULL) return;
     while ((line = phi__play_next_of(tape, call, PHI__TAPE_UPDATE, &root)) != NULL)
-        line->used = true; /* it was told anew */
+        line->used = true; /* the tool has reported it anew */
     line = tape->off ? NULL : phi__play_next_of(tape, call, PHI__TAPE_RESULT, &root);
     if (line == NULL) return;
     line->used = true;
@@ -494,7 +494,7 @@ static bool phi__play_start(phi_tape *base, phi__toolcall *call) {
     return true;
 }
 
-/* Of a tool that is run again it is held until the tape comes to it; else what is recorded
+/* The result of a tool that runs again is held until the tape comes to it; else the recorded one
    counts. */
 static phi_status phi__play_given(phi_tape *base, phi__toolcall *call,
                                   const phi_tool_result *result) {

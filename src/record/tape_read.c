@@ -1,5 +1,4 @@
-/* tape_read.c - a tape's lines: checked and put into an index; and what a line says, when its turn
-   comes. */
+/* tape_read.c - checks and indexes a tape's lines, and reads a line when its turn comes. */
 #include "base/base64_in.h"
 #include "base/crc32_in.h"
 #include "model/message_in.h"
@@ -121,7 +120,7 @@ static phi_status phi__tape_add(phi__tape *tape, phi_str text, phi_parse_error *
     memset(&line, 0, sizeof line);
     line.text = text;
     root = phi__tape_tree(tape, &line);
-    /* what has its check value is JSON that we wrote, but for forgery */
+    /* a line with the right check value is JSON that phi wrote, but for forgery */
     if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text)) return PHI_NO_MEMORY;
     line.kind = phi__tape_kind_of(phi_json_str(phi_json_get(root, "k"), ""));
     if (line.kind == PHI__TAPE_NONE) return phi__tape_wrong(tape, error, "k: no such kind of line");

@@ -1,8 +1,8 @@
-/* tape_record.c - recording: everything from outside passes through here, and is written as it is
-   let in.
+/* tape_record.c - recording: every input from outside passes through here, and is written when the
+   run gets it.
 
-   What a transport says while nothing is let in is held back until the next step that lets in: a
-   head and an end are kept, bytes are refused as if the buffer were full. */
+   A step first lets input in (tape->letting). Events of a transport at any other time are held back
+   until the next step: a head and an end are kept, bytes are refused as if the buffer were full. */
 #include "base/base64_in.h"
 #include "base/utf8_in.h"
 #include "io/clock_in.h"
@@ -210,8 +210,8 @@ static phi_status phi__record_end(phi_tape *base, phi_transfer transfer, phi_sta
     return tape->letting ? phi__record_end_now(tape, flow) : PHI_OK;
 }
 
-/* What was held back while nothing was let in. A transport may open nothing here, so the flows stay
-   in place. */
+/* Delivers the events that were held back. A transport may open nothing here, so the flows stay in
+   place. */
 static void phi__record_flush(phi__tape *tape) {
     size_t i;
     for (i = 0; i < tape->flows.count; i++) {
@@ -287,7 +287,7 @@ static void phi__record_pump(void *user_data) {
 
 /* ---- tools ---- */
 
-/* A line of a result; where a secret stood in it, what is written counts for the run as well. */
+/* A line of a result; where it held a secret, the run gets the redacted text as well. */
 static phi_status phi__record_result_now(phi__tape *tape, phi__toolcall *call,
                                          const phi_message *message) {
     phi__buf *line = phi__record_line(tape, "result");

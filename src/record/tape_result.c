@@ -1,4 +1,4 @@
-/* tape_result.c - results of tools, kept as messages, given to calls, and written. */
+/* tape_result.c - results of tools: kept as messages, given to calls, and written. */
 #include "model/message_in.h"
 #include "record/replay_in.h"
 #include "text/json_in.h"

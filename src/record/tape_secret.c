@@ -1,5 +1,4 @@
-/* tape_secret.c - what must not be on a tape: keys, in headers, URLs, and wherever else their text
-   appears.
+/* tape_secret.c - keeps keys off a tape: in headers, URLs, and wherever else their text appears.
 
    Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
    that repeat it, and in results of tools (io/secret_in.h). */

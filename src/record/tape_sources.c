@@ -1,4 +1,4 @@
-/* tape_sources.c - time and chance of a runtime that has a tape. */
+/* tape_sources.c - the clock and the random source of a runtime that has a tape. */
 #include "record/replay_in.h"
 
 #ifndef PHI_NO_TAPE
