@@ -280,11 +280,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x254de1c7
+#if PHI__IMP_TOOLS != 0x737165b5
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x254de1c7
+#define PHI__IMP_TOOLS 0x737165b5
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -305,8 +305,8 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
 
 /* ---- src/tools/finder_in.h ---- */
 
-/* finder_in.h - looking for a text in a longer one, a slice at a time, in linear time whatever the
-   two are (Knuth, Morris, Pratt). */
+/* finder_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
+   Pratt). */
 #ifndef PHI_TOOLS_FINDER_IN_H
 #define PHI_TOOLS_FINDER_IN_H
 
@@ -346,12 +346,13 @@ PHI__FN bool phi__glob_match(const char *pattern, phi_str path);
 
 /* ---- src/tools/job_in.h ---- */
 
-/* job_in.h - what the built-in tools share: a call under way, its arguments, its result.
+/* job_in.h - shared by the built-in tools: a job is a call under way, with its arguments and
+   result.
 
    A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
-   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the
-   call is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by
-   their `go`; the others are driven by the io. */
+   phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
+   call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
+   `step`; the io drives the others. */
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 
@@ -456,7 +457,7 @@ typedef struct phi__bash {
     phi__bash_stream streams[2];
     phi__buf fresh; /* both streams as they came, not yet told */
     bool stopped;
-    phi__timer deadline, tick; /* tick: starts, or tells what is fresh */
+    phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
 
 static void phi__bash_drop(phi__job *job) {
@@ -652,8 +653,8 @@ PHI__FN phi_flow phi__bash_start(void *user_data, phi_call call, phi_str argumen
 
 /* ---- src/tools/context_tools.c ---- */
 
-/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its edits
-   handed on. */
+/* context_tools.c - prun, prun_with_memo and revert_to_state: their descriptions, and their context
+   edits. */
 
 
 #include <stdio.h>
@@ -803,7 +804,7 @@ PHI_API phi_status phi_tools_revert(phi_tool *out) {
 
 /* ---- src/tools/deny.c ---- */
 
-/* deny.c - the forms of a command that patterns are looked for in. */
+/* deny.c - the normalised forms of a command in which patterns are searched. */
 
 
 static bool phi__deny_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -846,8 +847,7 @@ static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
     }
 }
 
-/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is
-   both. */
+/* The arguments of an rm, from `at`: each operand behind "rm -rf", where both flags are given. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;
@@ -928,8 +928,8 @@ PHI__FN phi_status phi__deny_find(phi_memory *memory, const char *command,
 
 /* ---- src/tools/edit_file.c ---- */
 
-/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure
-   that it is there once, write the file anew; each in slices.
+/* edit_file.c - the tool that replaces one piece of text: it reads the file, checks that the piece
+   is there exactly once, and writes the file anew; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 
@@ -950,7 +950,7 @@ typedef struct phi__edit {
     phi__file *file; /* read, later written */
     phi__buf content;
     phi__finder finder;
-    phi_str parts[3]; /* what is written: before, new_text, behind */
+    phi_str parts[3]; /* the parts to write: before, new_text, behind */
     size_t part, at;
 } phi__edit;
 
@@ -1054,7 +1054,7 @@ static phi_str phi__edit_first_line(phi_str s) {
     return newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
 }
 
-/* The lines of the file from the one that holds the finder's match. */
+/* The lines of the file from the finder's match on. */
 static phi_str phi__edit_hint(const phi__edit *edit) {
     const char *text = edit->content.at;
     size_t begin = edit->finder.first, end = begin, lines, i;
@@ -1247,8 +1247,9 @@ PHI__FN void phi__finder_end(phi__finder *finder) {
 
 /* ---- src/tools/glob.c ---- */
 
-/* glob.c - matching without recursion: only the last star, and the last double star, are ever gone
-   back to, so that a pattern costs at most its length times the path's, for each double star. */
+/* glob.c - matching without recursion: only the last star, and the last double star, are ever
+   retried, so that a match takes at most the pattern's length times the path's, for each double
+   star. */
 
 /* A bracket at `p`, which is '['; its end, or NULL where it does not close (then '[' is itself). */
 static const char *phi__glob_bracket(const char *p, char c, bool *in) {
@@ -1330,7 +1331,7 @@ PHI__FN bool phi__glob_match(const char *pattern, phi_str path) {
 
 /* ---- src/tools/job.c ---- */
 
-/* job.c - arguments in, a result out, and where a path may lead. */
+/* job.c - reads arguments, gives results, and checks that paths are allowed. */
 
 
 #include <stdarg.h>
@@ -1614,10 +1615,10 @@ PHI__FN phi_flow phi__job_place(phi__job *job, const char *path, phi_flow (*plac
 
 /* ---- src/tools/list_files.c ---- */
 
-/* list_files.c - the tool that lists files: a walk, some entries a step.
+/* list_files.c - the tool that lists files: it walks the tree, some entries a step.
 
    The first names in order are kept in a heap whose top is the last of them, while all are counted:
-   so memory is that of what is shown, and time is linear in the entries. */
+   so memory is bounded by the names listed, and time is linear in the entries. */
 
 #ifndef PHI_NO_FILES
 
@@ -1715,7 +1716,7 @@ static bool phi__list_skipped(phi_str path) {
     return false;
 }
 
-/* A path as the model wrote it, and what is below it: one line, whatever the names are. */
+/* A path as the model wrote it, and the name below it: one line, whatever the names are. */
 static void phi__list_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path), from;
@@ -1904,7 +1905,7 @@ static void phi__read_details(const phi__read *read, phi__buf *details) {
     phi__buf_char(details, '\0');
 }
 
-/* The next slice behind what was carried; *n: all of it. False: the job has failed. */
+/* Reads the next slice behind the carried bytes; *n: both together. False: the job has failed. */
 static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;
@@ -2128,7 +2129,7 @@ struct phi_tool_registry {
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
-    phi_tool apart[PHI__REGISTRY_APART]; /* those that are only had by name */
+    phi_tool apart[PHI__REGISTRY_APART]; /* tools outside of the set, found by name only */
     size_t apart_count;
 };
 
@@ -2245,7 +2246,7 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 
 /* search.c - the tool that searches files: rg, or grep where there is none, without a shell.
 
-   Lines are taken as they come; at the last one that is shown the program is ended. */
+   Lines are read as they come; after the last line to show, the program is killed. */
 
 #if !defined(PHI_NO_PROCESS) && !defined(PHI_NO_FILES)
 
@@ -2267,7 +2268,7 @@ typedef struct phi__search {
     bool case_sensitive, use_grep, placed;
     phi__process *process;
     phi__timer deadline, tick;
-    phi__buf line, out, words; /* line: the one that is coming */
+    phi__buf line, out, words; /* line: the line being read */
     size_t line_bytes;         /* of it, shown or not */
     bool named;                /* the name of its file is whole */
     uint32_t matches;
@@ -2327,8 +2328,8 @@ static bool phi__search_line(phi__search *search) {
     return true;
 }
 
-/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one
-   line, they do not begin another. How many bytes it takes. */
+/* A file's name comes before a NUL, so that its own line breaks and colons are no separators: it
+   becomes one line. Returns the bytes taken. */
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;
@@ -2528,7 +2529,7 @@ PHI__FN phi_flow phi__search_start(void *user_data, phi_call call, phi_str argum
 
 /* ---- src/tools/tools.c ---- */
 
-/* tools.c - the table of the built-in tools: names, words for the model, schemas, defaults. */
+/* tools.c - the table of the built-in tools: names, descriptions, schemas, defaults. */
 
 
 enum {

@@ -29,7 +29,7 @@ typedef struct phi__bash {
     phi__bash_stream streams[2];
     phi__buf fresh; /* both streams as they came, not yet told */
     bool stopped;
-    phi__timer deadline, tick; /* tick: starts, or tells what is fresh */
+    phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
 
 static void phi__bash_drop(phi__job *job) {

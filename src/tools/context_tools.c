@@ -1,5 +1,5 @@
-/* context_tools.c - prun, prun_with_memo and revert_to_state: words for the model, and its edits
-   handed on. */
+/* context_tools.c - prun, prun_with_memo and revert_to_state: their descriptions, and their context
+   edits. */
 #include "tools/context_tools.h"
 
 #include "tools/job_in.h"

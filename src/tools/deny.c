@@ -1,4 +1,4 @@
-/* deny.c - the forms of a command that patterns are looked for in. */
+/* deny.c - the normalised forms of a command in which patterns are searched. */
 #include "tools/deny_in.h"
 
 #include "base/buf_in.h"
@@ -43,8 +43,7 @@ static void phi__deny_flags(phi_str word, bool *recursive, bool *force) {
     }
 }
 
-/* The arguments of an rm, from `at`: each of those that are no flags behind "rm -rf", where it is
-   both. */
+/* The arguments of an rm, from `at`: each operand behind "rm -rf", where both flags are given. */
 static const char *phi__deny_rm(phi__buf *out, const char *at) {
     const char *from = at;
     bool recursive = false, force = false, operands = false;

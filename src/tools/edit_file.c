@@ -1,5 +1,5 @@
-/* edit_file.c - the tool that replaces one piece of text: read the file, find the piece, be sure
-   that it is there once, write the file anew; each in slices.
+/* edit_file.c - the tool that replaces one piece of text: it reads the file, checks that the piece
+   is there exactly once, and writes the file anew; each in slices.
 
    Bytes are compared, so that a file in another encoding keeps all that is not replaced. */
 #include "tools/job_in.h"
@@ -23,7 +23,7 @@ typedef struct phi__edit {
     phi__file *file; /* read, later written */
     phi__buf content;
     phi__finder finder;
-    phi_str parts[3]; /* what is written: before, new_text, behind */
+    phi_str parts[3]; /* the parts to write: before, new_text, behind */
     size_t part, at;
 } phi__edit;
 
@@ -127,7 +127,7 @@ static phi_str phi__edit_first_line(phi_str s) {
     return newline != NULL ? phi__str_trim(phi__str(s.at, (size_t)(newline - s.at))) : s;
 }
 
-/* The lines of the file from the one that holds the finder's match. */
+/* The lines of the file from the finder's match on. */
 static phi_str phi__edit_hint(const phi__edit *edit) {
     const char *text = edit->content.at;
     size_t begin = edit->finder.first, end = begin, lines, i;

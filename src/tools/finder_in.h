@@ -1,5 +1,5 @@
-/* finder_in.h - looking for a text in a longer one, a slice at a time, in linear time whatever the
-   two are (Knuth, Morris, Pratt). */
+/* finder_in.h - finds a text in a longer one, a slice at a time, in linear time (Knuth, Morris,
+   Pratt). */
 #ifndef PHI_TOOLS_FINDER_IN_H
 #define PHI_TOOLS_FINDER_IN_H
 

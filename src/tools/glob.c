@@ -1,5 +1,6 @@
-/* glob.c - matching without recursion: only the last star, and the last double star, are ever gone
-   back to, so that a pattern costs at most its length times the path's, for each double star. */
+/* glob.c - matching without recursion: only the last star, and the last double star, are ever
+   retried, so that a match takes at most the pattern's length times the path's, for each double
+   star. */
 #include "tools/glob_in.h"
 
 /* A bracket at `p`, which is '['; its end, or NULL where it does not close (then '[' is itself). */

@@ -1,4 +1,4 @@
-/* job.c - arguments in, a result out, and where a path may lead. */
+/* job.c - reads arguments, gives results, and checks that paths are allowed. */
 #include "tools/job_in.h"
 
 #include "base/utf8_in.h"

@@ -1,9 +1,10 @@
-/* job_in.h - what the built-in tools share: a call under way, its arguments, its result.
+/* job_in.h - shared by the built-in tools: a job is a call under way, with its arguments and
+   result.
 
    A job is the first member of a tool's own struct, which is the call's memory. It ends once, by
-   phi__job_done or phi__job_fail; `drop` then lets go of what the tool holds, as it does when the
-   call is cancelled. After that the job must not be touched. Jobs of tools with a `step` go on by
-   their `go`; the others are driven by the io. */
+   phi__job_done or phi__job_fail; `drop` then releases the tool's resources, as it does when the
+   call is cancelled. After that the job must not be touched. The `go` of a job drives tools with a
+   `step`; the io drives the others. */
 #ifndef PHI_TOOLS_JOB_IN_H
 #define PHI_TOOLS_JOB_IN_H
 

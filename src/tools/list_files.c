@@ -1,7 +1,7 @@
-/* list_files.c - the tool that lists files: a walk, some entries a step.
+/* list_files.c - the tool that lists files: it walks the tree, some entries a step.
 
    The first names in order are kept in a heap whose top is the last of them, while all are counted:
-   so memory is that of what is shown, and time is linear in the entries. */
+   so memory is bounded by the names listed, and time is linear in the entries. */
 #include "tools/job_in.h"
 
 #ifndef PHI_NO_FILES
@@ -103,7 +103,7 @@ static bool phi__list_skipped(phi_str path) {
     return false;
 }
 
-/* A path as the model wrote it, and what is below it: one line, whatever the names are. */
+/* A path as the model wrote it, and the name below it: one line, whatever the names are. */
 static void phi__list_write(phi__list_run *list, phi_str relative) {
     phi__buf *out = &list->out;
     size_t n = strlen(list->path), from;

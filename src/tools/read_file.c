@@ -67,7 +67,7 @@ static void phi__read_details(const phi__read *read, phi__buf *details) {
     phi__buf_char(details, '\0');
 }
 
-/* The next slice behind what was carried; *n: all of it. False: the job has failed. */
+/* Reads the next slice behind the carried bytes; *n: both together. False: the job has failed. */
 static bool phi__read_more(phi__read *read, size_t *n, bool *end) {
     phi__words words;
     size_t got;

@@ -11,7 +11,7 @@ struct phi_tool_registry {
     phi_tool *tools;
     size_t count, cap;
     phi_toolset defaults;
-    phi_tool apart[PHI__REGISTRY_APART]; /* those that are only had by name */
+    phi_tool apart[PHI__REGISTRY_APART]; /* tools outside of the set, found by name only */
     size_t apart_count;
 };
 

@@ -1,6 +1,6 @@
 /* search.c - the tool that searches files: rg, or grep where there is none, without a shell.
 
-   Lines are taken as they come; at the last one that is shown the program is ended. */
+   Lines are read as they come; after the last line to show, the program is killed. */
 #include "tools/job_in.h"
 
 #if !defined(PHI_NO_PROCESS) && !defined(PHI_NO_FILES)
@@ -26,7 +26,7 @@ typedef struct phi__search {
     bool case_sensitive, use_grep, placed;
     phi__process *process;
     phi__timer deadline, tick;
-    phi__buf line, out, words; /* line: the one that is coming */
+    phi__buf line, out, words; /* line: the line being read */
     size_t line_bytes;         /* of it, shown or not */
     bool named;                /* the name of its file is whole */
     uint32_t matches;
@@ -86,8 +86,8 @@ static bool phi__search_line(phi__search *search) {
     return true;
 }
 
-/* A file's name comes before a NUL, so that its own line breaks and colons are told apart: in one
-   line, they do not begin another. How many bytes it takes. */
+/* A file's name comes before a NUL, so that its own line breaks and colons are no separators: it
+   becomes one line. Returns the bytes taken. */
 static size_t phi__search_name(phi__search *search, const char *bytes, size_t len) {
     const char *nul = (const char *)memchr(bytes, '\0', len);
     size_t n = nul != NULL ? (size_t)(nul - bytes) : len;

@@ -1,4 +1,4 @@
-/* tools.c - the table of the built-in tools: names, words for the model, schemas, defaults. */
+/* tools.c - the table of the built-in tools: names, descriptions, schemas, defaults. */
 #include "tools/tools.h"
 
 #include "tools/job_in.h"
