@@ -40057,46 +40057,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x3b8d2795
+#if PHI__IMP_LOOP != 0xf1eaebc1
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x3b8d2795
-
-/* ---- src/loop/answer_in.h ---- */
-
-/* answer_in.h - an answer while it streams. Events show it as it is when they are popped: each
-   holds a reference, so it outlives its attempt. */
-#ifndef PHI_LOOP_ANSWER_IN_H
-#define PHI_LOOP_ANSWER_IN_H
-
-
-/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
-typedef struct phi__answer {
-    phi_memory *memory;
-    size_t bytes; /* of this, and of the names behind it */
-    uint32_t refs;
-    bool live; /* the assembly is in use; else `final` has taken its place */
-    phi__assembly assembly;
-    const phi_message *final;
-    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
-    phi_message view;
-    phi_content *content;
-    size_t content_cap;
-    bool viewed; /* `view` shows the assembly as it is */
-} phi__answer;
-
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__answer_room(phi__answer *answer); /* for a view of all its blocks */
-/* What there is of it now; never NULL. */
-PHI__FN const phi_message *phi__answer_message(phi__answer *answer);
-/* The same with nothing said. */
-PHI__FN const phi_message *phi__answer_empty(phi__answer *answer);
-/* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
-PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final);
-
-#endif
+#define PHI__IMP_LOOP 0xf1eaebc1
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40161,11 +40126,36 @@ typedef enum phi__hooked {
 
 /* ---- src/loop/attempt_in.h ---- */
 
-/* attempt_in.h - an attempt: a model call, tried once. What all states of it need; what becomes of
-   one that has ended is in attempt_end.c. */
+/* attempt_in.h - an attempt: a model call, tried once, and its answer while it streams. What all
+   states of it need; what becomes of one that has ended is in attempt_end.c. */
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
+
+/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
+typedef struct phi__answer {
+    phi_memory *memory;
+    size_t bytes; /* of this, and of the names behind it */
+    uint32_t refs;
+    bool live; /* the assembly is in use; else `final` has taken its place */
+    phi__assembly assembly;
+    const phi_message *final;
+    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
+    phi_message view;
+    phi_content *content;
+    size_t content_cap;
+    bool viewed; /* `view` shows the assembly as it is */
+} phi__answer;
+
+PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model);
+PHI__FN void phi__attempt_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
+PHI__FN bool phi__attempt_answer_room(phi__answer *answer); /* for a view of all its blocks */
+/* What there is of it now; never NULL. */
+PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer);
+/* The same with nothing said. */
+PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer);
+/* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
+PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final);
 
 typedef enum phi__body {
     PHI__BODY_UNKNOWN, /* the head has not come */
@@ -40233,12 +40223,17 @@ PHI__FN void phi__attempt_drop(phi__run *run);
 /* The same where the answer is not wanted: it is charged, and what was told of it stays as it was
    told. */
 PHI__FN void phi__attempt_abandon(phi__run *run);
-PHI__FN void phi__run_rewind(phi__run *run); /* the turn's memory, and what points into it */
+PHI__FN void phi__attempt_rewind(phi__run *run); /* the turn's memory, and what points into it */
+
+/* The states SEND, STREAM and BACKOFF. */
+PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait);
+PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait);
+PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 
 /* attempt_end.c: what becomes of one that has ended: the fault, or NULL. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
-PHI__FN phi__state phi__attempt_give_up(phi__run *run);
+PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);
 
 #endif
 
@@ -40265,6 +40260,11 @@ PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t
 PHI__FN bool phi__context_pin(phi__run *run);
 PHI__FN bool phi__context_listed(const phi__run *run); /* they were asked */
 PHI__FN void phi__context_clear(phi__run *run);        /* they are to be asked anew */
+
+/* The states REQUEST, CREDENTIAL and SIGN. */
+PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait);
+PHI__FN phi__state phi__model_call_sign(phi__run *run);
 
 #endif
 
@@ -41485,6 +41485,9 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 /* cancels if it goes; NULL is harmless */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
+/* What a run says of a status: that of a provider's open, and that of a transport's. */
+PHI__FN phi_status phi__transfer_status(phi_status status);
+PHI__FN phi_status phi__transfer_network_status(phi_status status);
 
 /* arguments.c */
 /* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
@@ -41561,14 +41564,6 @@ PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
-
-/* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
-PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_sign(phi__run *run);
-PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -41751,91 +41746,6 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 
 #endif
 
-/* ---- src/loop/answer.c ---- */
-
-/* answer.c - an answer while it streams: what events show of it, and what takes its place in the
-   end. */
-
-static phi_str phi__answer_name(char **at, phi_str name) {
-    phi_str out = phi__str(*at, name.len);
-    if (out.len > 0) memcpy(*at, name.at, out.len);
-    *at += out.len;
-    return out;
-}
-
-PHI__FN phi__answer *phi__answer_new(phi_memory *memory, const phi_model *model) {
-    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
-    phi_str protocol = phi_str_of(model->protocol);
-    size_t bytes =
-        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
-    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
-    char *names;
-    if (answer == NULL) return NULL;
-    names = (char *)(answer + 1);
-    answer->memory = memory;
-    answer->bytes = bytes;
-    answer->refs = 1;
-    answer->live = true;
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = phi__answer_name(&names, id);
-    answer->view.provider = phi__answer_name(&names, provider);
-    answer->view.protocol = phi__answer_name(&names, protocol);
-    phi__assembly_init(&answer->assembly, memory);
-    return answer;
-}
-
-PHI__FN void phi__answer_settle(phi__answer *answer, const phi_message *final) {
-    if (!answer->live) return;
-    answer->live = false;
-    answer->final = final;
-    phi__assembly_free(&answer->assembly);
-    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
-    answer->content = NULL;
-    answer->content_cap = 0;
-}
-
-PHI__FN void phi__answer_drop(phi__answer *answer) {
-    if (answer == NULL || --answer->refs > 0) return;
-    phi__answer_settle(answer, NULL);
-    phi__free(answer->memory, answer, answer->bytes);
-}
-
-PHI__FN bool phi__answer_room(phi__answer *answer) {
-    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
-                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
-    if (grown == NULL) return false;
-    if (answer->content != (phi_content *)grown) answer->viewed = false;
-    answer->content = (phi_content *)grown;
-    return true;
-}
-
-/* Nothing is said: what was shown before is not there any more, or does not fit. */
-PHI__FN const phi_message *phi__answer_empty(phi__answer *answer) {
-    phi_message shown = answer->view;
-    memset(&answer->view, 0, sizeof answer->view);
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = shown.model;
-    answer->view.provider = shown.provider;
-    answer->view.protocol = shown.protocol;
-    answer->viewed = false;
-    return &answer->view;
-}
-
-PHI__FN const phi_message *phi__answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* which model is asked */
-    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live) return answer->final != NULL ? answer->final : phi__answer_empty(answer);
-    if (answer->content_cap < answer->assembly.count) return phi__answer_empty(answer);
-    if (!answer->viewed) {
-        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
-        answer->view.model = before.model;
-        answer->view.provider = before.provider;
-        answer->view.protocol = before.protocol;
-    }
-    answer->viewed = true;
-    return &answer->view;
-}
-
 /* ---- src/loop/arguments.c ---- */
 
 /* arguments.c - what a model has written as the arguments of a call, beside its tool's schema. */
@@ -41897,9 +41807,109 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
 
 /* ---- src/loop/attempt.c ---- */
 
-/* attempt.c - an attempt, as far as its end does not matter: told, retracted, dropped; and how it
-   ended. */
+/* attempt.c - an attempt: a model call, tried once. It is sent, and its answer decoded a slice a
+   time into an assembly whose parts become events; what becomes of one that has ended is in
+   attempt_end.c. One that is tried again waits here, and sends the same bytes.
 
+   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
+   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
+   and the transport stops reading. Events show an answer as it is when they are popped: each holds
+   a reference, so it outlives its attempt. */
+
+
+#include <stdio.h>
+
+enum {
+    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two looks at the clock */
+    PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__ATTEMPT_URL = 400,          /* bytes of a URL that an error's words show */
+    PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
+};
+
+/* ---- an answer while it streams, and what takes its place ---- */
+
+static phi_str phi__attempt_answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
+}
+
+PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
+    if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
+    answer->memory = memory;
+    answer->bytes = bytes;
+    answer->refs = 1;
+    answer->live = true;
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__attempt_answer_name(&names, id);
+    answer->view.provider = phi__attempt_answer_name(&names, provider);
+    answer->view.protocol = phi__attempt_answer_name(&names, protocol);
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
+}
+
+PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
+}
+
+PHI__FN void phi__attempt_answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__attempt_answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, answer->bytes);
+}
+
+PHI__FN bool phi__attempt_answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
+    answer->content = (phi_content *)grown;
+    return true;
+}
+
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer) {
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
+    answer->viewed = false;
+    return &answer->view;
+}
+
+PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live)
+        return answer->final != NULL ? answer->final : phi__attempt_answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__attempt_answer_empty(answer);
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
+    }
+    answer->viewed = true;
+    return &answer->view;
+}
+
+/* ---- an attempt, as far as its end does not matter ---- */
 
 PHI__FN void phi__attempt_init(phi__run *run) {
     phi__secret_init(&run->attempt.secrets, &run->arena);
@@ -41934,7 +41944,7 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi__limits_charge(run, &usage);
 }
 
-PHI__FN void phi__run_rewind(phi__run *run) {
+PHI__FN void phi__attempt_rewind(phi__run *run) {
     phi__arena_rewind(&run->arena);
     phi__secret_init(&run->attempt.secrets, &run->arena);
 }
@@ -41945,7 +41955,7 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
-    return phi__answer_room(run->attempt.answer) &&
+    return phi__attempt_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -41954,34 +41964,32 @@ PHI__FN bool phi__attempt_retract(phi__run *run) {
     if (!run->attempt.emitted) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
-    return phi__answer_room(run->attempt.answer) &&
+    return phi__attempt_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
+}
+
+static void phi__attempt_close(phi__run *run) {
+    phi__attempt_detach(run);
+    phi__reader_free(&run->attempt.reader);
+    phi__buf_free(&run->attempt.collected);
 }
 
 PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
-    phi__provider_close(run);
-    phi__transfer_close(run->attempt.transfer);
-    run->attempt.transfer = NULL;
-    phi__reader_free(&run->attempt.reader);
-    phi__buf_free(&run->attempt.collected);
-    phi__answer_settle(run->attempt.answer, run->reply);
-    phi__answer_drop(run->attempt.answer);
+    phi__attempt_close(run);
+    phi__attempt_answer_settle(run->attempt.answer, run->reply);
+    phi__attempt_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
-    phi__provider_close(run);
-    phi__transfer_close(run->attempt.transfer);
-    run->attempt.transfer = NULL;
-    phi__reader_free(&run->attempt.reader);
-    phi__buf_free(&run->attempt.collected);
+    phi__attempt_close(run);
     /* not settled: events that were not popped still show it */
-    phi__answer_drop(run->attempt.answer);
+    phi__attempt_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -42027,6 +42035,356 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
     return PHI__RUN_GIVE_UP;
 }
 
+/* ---- sending ---- */
+
+/* The decoder has read an event. */
+static void phi__attempt_seen(void *ctx) {
+    phi__run *run = (phi__run *)ctx;
+    phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
+    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
+    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
+}
+
+static void phi__attempt_ready(phi__transfer *transfer) {
+    phi__run_wake((phi__run *)transfer->owner);
+}
+
+/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
+   one. */
+static bool phi__attempt_prepare(phi__run *run) {
+    phi__agent *agent = run->agent;
+    size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
+                                           : phi__max(agent->codec->state_bytes, 1);
+    if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
+    run->attempt.answer = phi__attempt_answer_new(&agent->memory, &agent->desc.model);
+    if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
+    memset(run->attempt.decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
+    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
+    run->attempt.answer->assembly.respond = run->attempt.ask.respond;
+    phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
+                     &run->attempt.answer->assembly, agent->desc.max_event_bytes);
+    run->attempt.reader.seen = phi__attempt_seen;
+    run->attempt.reader.ctx = run;
+    phi__buf_init(&run->attempt.collected, &agent->memory);
+    run->attempt.body = PHI__BODY_UNKNOWN;
+    run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
+    return true;
+}
+
+/* What must not come back in an error. False: no memory. */
+static bool phi__attempt_note_secrets(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__secrets *secrets = &run->attempt.secrets;
+    if (!phi__provider_in_process(agent))
+        phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
+    if (agent->rt->http != NULL)
+        phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
+    return !secrets->failed;
+}
+
+static phi__state phi__attempt_open_provider(phi__run *run) {
+    phi_failure failure;
+    phi_status status;
+    run->reserved.requests = 0; /* it was made */
+    status = phi__provider_open(run);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (status == PHI_OK) return PHI__RUN_STREAM;
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
+                              phi_status_text(status));
+    return phi__attempt_failed(run, &failure, phi__transfer_status(status));
+}
+
+PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
+    if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
+    if (phi__provider_in_process(agent)) return phi__attempt_open_provider(run);
+    status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
+                                &agent->desc.deadlines, agent->desc.max_response_bytes,
+                                phi__attempt_ready, run, &run->attempt.transfer);
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    run->reserved.requests = 0; /* it was made */
+    if (status != PHI_OK) {
+        bool full = status == PHI_FULL;
+        phi_failure failure;
+        status = phi__transfer_network_status(status);
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        return phi__attempt_failed(run, &failure, status);
+    }
+    *wait = true;
+    return PHI__RUN_STREAM;
+}
+
+PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait) {
+    phi__io *io = run->agent->rt->io;
+    if (run->end.cancelled || run->end.stopping) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_TURN_END;
+    }
+    if (phi__io_now_us(io) >= run->attempt.retry_at_us) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_CREDENTIAL;
+    }
+    *wait = true;
+    return PHI__RUN_BACKOFF;
+}
+
+/* ---- parts of the answer become events ---- */
+
+static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
+    case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
+    case PHI_CONTENT_TEXT:
+    case PHI_CONTENT_IMAGE: break;
+    }
+    return PHI_EV_TEXT;
+}
+
+static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
+                              size_t from) {
+    phi__run *run = (phi__run *)ctx;
+    const phi__draft *draft;
+    run->attempt.alive = true;
+    if (!phi__attempt_answer_room(run->attempt.answer)) run->attempt.lost = true;
+    /* until then, nobody has seen anything of it */
+    if (part != PHI__PART_DELTA || run->attempt.lost) return;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
+    if (run->attempt.lost) return;
+    draft = &assembly->drafts[block];
+    if (!phi__emit_delta(run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
+                         (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                         run->attempt.answer, draft->bytes.len))
+        run->attempt.lost = true;
+}
+
+/* ---- the end of the answer ---- */
+
+/* The transport's own trouble. */
+static phi__state phi__attempt_broken(phi__run *run) {
+    phi__transfer *transfer = run->attempt.transfer;
+    phi_failure failure;
+    phi_status status = phi__transfer_network_status(transfer->status);
+    bool late = transfer->status == PHI_TIMEOUT;
+    if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(
+        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
+        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
+            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
+    failure.http_status = transfer->http_status;
+    return phi__attempt_failed(run, &failure, status);
+}
+
+/* To features that want to hear what has arrived. False: the agent is gone. */
+static bool phi__attempt_slice(phi__run *run, bool whole) {
+    phi__moment moment;
+    if (!run->slices) return true;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SLICE;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.whole = whole;
+    return phi__feature_take(&moment) == PHI__RUN_ON;
+}
+
+/* Nothing more will be written. */
+static phi__state phi__attempt_finished(phi__run *run, int http_status) {
+    phi__assembly *assembly = &run->attempt.answer->assembly;
+    phi_failure failure;
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
+    phi__assembly_hide(assembly, &run->attempt.secrets);
+    phi__assembly_finish(assembly);
+    if (!phi__attempt_slice(run, true)) return PHI__RUN_OVER;
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
+    failure = assembly->failure;
+    if (failure.http_status == 0) failure.http_status = http_status;
+    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
+}
+
+/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
+   URL, without user and query. Without memory they stay as they are. */
+static void phi__attempt_name_url(phi__run *run, phi_failure *failure) {
+    phi_str url = run->attempt.encoder.request.url;
+    int status = failure->http_status;
+    size_t len = 0;
+    phi__buf words;
+    phi_str named;
+    if (failure->code.len > 0 || !phi__str_starts(failure->message, "HTTP ")) return;
+    if (status != 200 && status != 404 && status != 405 && (status < 300 || status > 399)) return;
+    while (len < phi__min(url.len, PHI__ATTEMPT_URL) && url.at[len] != '?' && url.at[len] != '#')
+        len++;
+    phi__buf_init(&words, &run->agent->memory);
+    phi__buf_add_str(&words, failure->message);
+    phi__buf_text(&words, " (");
+    phi__secret_put_url(&words, phi__str(url.at, len));
+    phi__buf_char(&words, ')');
+    if (!words.failed && phi__arena_str(&run->arena, phi__buf_str(&words), &named))
+        failure->message = named;
+    phi__buf_free(&words);
+}
+
+/* All bytes are decoded: what became of it? */
+static phi__state phi__attempt_over(phi__run *run) {
+    phi__assembly *assembly = &run->attempt.answer->assembly;
+    phi__transfer *transfer = run->attempt.transfer;
+    phi_failure failure;
+    if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
+        return PHI__RUN_LOST;
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->attempt.reader) &&
+        !phi__reader_done(&run->attempt.reader) && run->attempt.body != PHI__BODY_ERROR)
+        return phi__attempt_broken(run);
+    if (run->attempt.body == PHI__BODY_UNKNOWN) {
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__attempt_failed(run, &failure, PHI_NETWORK);
+    }
+    if (run->attempt.body == PHI__BODY_WHOLE)
+        run->agent->codec->whole(run->attempt.decoder, assembly,
+                                 phi__buf_str(&run->attempt.collected));
+    if (run->attempt.body == PHI__BODY_ERROR) {
+        phi__classify(&run->agent->desc.model, transfer->http_status,
+                      phi__buf_str(&transfer->headers), phi__buf_str(&run->attempt.collected),
+                      &run->arena, &failure);
+        phi__attempt_name_url(run, &failure);
+        return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
+    }
+    if (run->attempt.body == PHI__BODY_STREAM) phi__reader_end(&run->attempt.reader);
+    return phi__attempt_finished(run, transfer->http_status);
+}
+
+/* ---- the answer's bytes ---- */
+
+static void phi__attempt_look_at_head(phi__run *run) {
+    const phi__transfer *transfer = run->attempt.transfer;
+    phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
+    run->attempt.answer->assembly.sink = phi__attempt_part;
+    run->attempt.answer->assembly.ctx = run;
+    if (transfer->http_status < 200 || transfer->http_status > 299)
+        run->attempt.body = PHI__BODY_ERROR;
+    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
+             phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
+        run->attempt.body = PHI__BODY_WHOLE;
+    else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
+        run->attempt.body = PHI__BODY_ERROR;
+    else
+        run->attempt.body = PHI__BODY_STREAM;
+}
+
+/* Behind the answer's end it changes nothing. */
+static void phi__attempt_too_big(phi__run *run, const char *what, unsigned long long most) {
+    char words[120];
+    if (run->attempt.answer->assembly.terminal) return;
+    (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
+    phi__assembly_fail(&run->attempt.answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
+                       phi_str_of(words));
+}
+
+static void phi__attempt_collect(phi__run *run, phi_str bytes) {
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
+                                                       : (size_t)PHI__ATTEMPT_ERROR_MOST;
+    size_t room = most - phi__min(most, run->attempt.collected.len);
+    phi__transfer_alive(run->attempt.transfer);
+    phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
+    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
+        phi__attempt_too_big(run, "The answer", (unsigned long long)most);
+}
+
+/* Whether more of the answer is worth waiting for. */
+static bool phi__attempt_settled(phi__run *run) {
+    if (run->attempt.lost || run->attempt.collected.failed ||
+        phi__reader_done(&run->attempt.reader))
+        return true;
+    if (run->attempt.body == PHI__BODY_ERROR &&
+        run->attempt.collected.len >= PHI__ATTEMPT_ERROR_MOST)
+        return true;
+    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+        phi__attempt_too_big(run, "The answer",
+                             (unsigned long long)run->attempt.transfer->max_bytes);
+        return true;
+    }
+    return false;
+}
+
+/* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
+static bool phi__attempt_decode(phi__run *run, bool *wait) {
+    phi_runtime *rt = run->agent->rt;
+    for (;;) {
+        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
+        if (bytes.len == 0 || phi__attempt_settled(run)) return true;
+        if (phi__events_backlog(run->agent)) {
+            *wait = true;
+            return false;
+        }
+        bytes.len = phi__min(bytes.len, PHI__ATTEMPT_SLICE);
+        run->attempt.answer->viewed = false;
+        if (run->attempt.body == PHI__BODY_STREAM)
+            phi__reader_feed(&run->attempt.reader, bytes);
+        else
+            phi__attempt_collect(run, bytes);
+        phi__step_took(rt, bytes.len);
+        phi__transfer_took(run->attempt.transfer, bytes.len);
+        if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
+        if (phi__step_spent(rt)) return false;
+    }
+}
+
+/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
+static void phi__attempt_linger(phi__run *run) {
+    phi__transfer *transfer = run->attempt.transfer;
+    if (transfer->deadlines.idle_ms == PHI__ATTEMPT_LINGER_MS) return;
+    transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
+    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
+    phi__transfer_alive(transfer);
+}
+
+/* A model of the host's own, in process. */
+static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
+    bool over;
+    run->attempt.answer->assembly.sink = phi__attempt_part;
+    run->attempt.answer->assembly.ctx = run;
+    over = phi__provider_poll(run, wait);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!over) {
+        if (!phi__attempt_slice(run, false)) return PHI__RUN_OVER;
+        if (run->end.cancelled) *wait = false;
+        return PHI__RUN_STREAM;
+    }
+    *wait = false;
+    phi__provider_close(run);
+    return run->agent->slot == NULL ? PHI__RUN_OVER : phi__attempt_finished(run, 0);
+}
+
+PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait) {
+    phi__transfer *transfer = run->attempt.transfer;
+    if (run->end.cancelled) {
+        phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi__assembly_finish(&run->attempt.answer->assembly);
+        return phi__attempt_failed(run, &failure, PHI_CANCELLED);
+    }
+    if (phi__provider_in_process(run->agent)) return phi__attempt_poll(run, wait);
+    if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__attempt_look_at_head(run);
+    if (transfer->headed && !phi__attempt_decode(run, wait)) return PHI__RUN_STREAM;
+    if (phi__attempt_settled(run)) {
+        transfer->answered = run->attempt.answer->assembly.last;
+        return phi__attempt_over(run);
+    }
+    if (!transfer->ended) {
+        if (phi__reader_lingers(&run->attempt.reader)) phi__attempt_linger(run);
+        *wait = true;
+        return PHI__RUN_STREAM;
+    }
+    if (run->attempt.body == PHI__BODY_STREAM)
+        phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
+    return phi__attempt_over(run);
+}
+
 /* ---- src/loop/attempt_end.c ---- */
 
 /* attempt_end.c - what becomes of an attempt that has ended: its answer is logged and counted, or
@@ -42038,7 +42396,7 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
 #include <stdio.h>
 
 /* The words of the assistant message's error_message. */
-static void phi__attempt_words(const phi_failure *failure, char *out, size_t size) {
+static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {
     int n = (int)phi__min(failure->message.len, 2000);
     const char *at = failure->message.at != NULL ? failure->message.at : "";
     switch (failure->kind) {
@@ -42065,7 +42423,7 @@ static void phi__attempt_words(const phi_failure *failure, char *out, size_t siz
 
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__attempt_unique_ids(phi__run *run) {
+static bool phi__attempt_end_unique_ids(phi__run *run) {
     phi__answer *answer = run->attempt.answer;
     size_t i;
     for (i = 0; i < answer->assembly.count; i++) {
@@ -42085,20 +42443,20 @@ static bool phi__attempt_unique_ids(phi__run *run) {
 }
 
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *failure) {
+static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->attempt.answer)) return NULL;
+    if (!phi__attempt_answer_room(run->attempt.answer)) return NULL;
     run->attempt.answer->viewed = false;
-    message = *phi__answer_message(run->attempt.answer);
+    message = *phi__attempt_answer_message(run->attempt.answer);
     message.model = phi_str_of(agent->desc.model.id);
     message.provider = phi_str_of(agent->desc.model.provider);
     message.protocol = phi_str_of(agent->desc.model.protocol);
-    if (failure == NULL && !phi__attempt_unique_ids(run)) return NULL;
+    if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
     if (failure != NULL) {
-        phi__attempt_words(failure, words, sizeof words);
+        phi__attempt_end_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
         message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
                                                                      : PHI_STOP_REASON_ERROR;
@@ -42117,12 +42475,12 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
 }
 
 /* Puts the answer into the log; false: no memory. */
-static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
+static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
     if (!phi__attempt_emit_start(run)) return false;
-    kept = phi__attempt_keep_answer(run, failure);
+    kept = phi__attempt_end_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_MESSAGE;
@@ -42131,7 +42489,7 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     entry.turn_index = run->turn.index;
     entry.message = kept;
     if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->attempt.answer, kept);
+    phi__attempt_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
@@ -42141,22 +42499,22 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
 
 /* ---- once more ---- */
 
-static double phi__attempt_random(phi__run *run) {
+static double phi__attempt_end_random(phi__run *run) {
     uint32_t bits = 0;
     phi__io_random(run->agent->rt->io, &bits, sizeof bits);
     return (double)bits / 4294967296.0;
 }
 
 /* How many attempts there are in all: the first one is no retry. */
-static uint32_t phi__attempt_most(const phi_retry *retry) {
+static uint32_t phi__attempt_end_most(const phi_retry *retry) {
     return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
 }
 
-static bool phi__attempt_emit_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__attempt_most(&run->agent->desc.retry);
+static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failure) {
+    uint32_t attempts = phi__attempt_end_most(&run->agent->desc.retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
-    phi__attempt_words(failure, words, sizeof words);
+    phi__attempt_end_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
@@ -42174,19 +42532,19 @@ static bool phi__attempt_emit_retry(phi__run *run, const phi_failure *failure) {
 }
 
 /* failure: in the thread. */
-static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
+static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
     bool emitted;
     run->attempt.retries++;
     run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-    emitted = phi__attempt_retract(run) && phi__attempt_emit_retry(run, failure);
+    emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
     phi__attempt_abandon(run);
     if (!emitted || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
 /* A feature has a way out: what the run goes to next. ON: none has. */
-static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
+static phi__state phi__attempt_end_overflow(phi__run *run, const phi_failure *failure) {
     phi__moment moment;
     phi__state outcome;
     bool emitted;
@@ -42203,7 +42561,7 @@ static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failur
 }
 
 /* Another key, once a turn. */
-static phi__state phi__attempt_refused(phi__run *run) {
+static phi__state phi__attempt_end_refused(phi__run *run) {
     bool emitted = phi__attempt_retract(run);
     run->attempt.refused = run->attempt.fresh = true;
     phi__attempt_abandon(run);
@@ -42212,13 +42570,13 @@ static phi__state phi__attempt_refused(phi__run *run) {
 
 /* ---- for good ---- */
 
-static bool phi__attempt_wanted(const phi__run *run) {
+static bool phi__attempt_end_wanted(const phi__run *run) {
     return !run->end.cancelled && !run->end.stopping;
 }
 
 /* Logs the answer, whole or not, and counts it. */
-static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
-    bool emitted = phi__attempt_log(run, failure);
+static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
+    bool emitted = phi__attempt_end_log(run, failure);
     if (run->reply == NULL) return false;
     phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
@@ -42227,17 +42585,17 @@ static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     return true;
 }
 
-PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
+PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was let go of */
-        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->desc.model);
+        run->attempt.answer = phi__attempt_answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.emitted = false;
     }
-    if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
+    if (!phi__attempt_end_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
@@ -42248,21 +42606,22 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     phi__state next = PHI__RUN_ON;
-    if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
+    if (failure == NULL)
+        return phi__attempt_end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
-        next = phi__attempt_overflow(run, failure);
+    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_end_wanted(run))
+        next = phi__attempt_end_overflow(run, failure);
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
-        phi__attempt_wanted(run))
-        return phi__attempt_refused(run);
-    if (phi__attempt_wanted(run) &&
+        phi__attempt_end_wanted(run))
+        return phi__attempt_end_refused(run);
+    if (phi__attempt_end_wanted(run) &&
         phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                          phi__attempt_random(run), &run->attempt.delay_ms) &&
+                          phi__attempt_end_random(run), &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms))
-        return phi__attempt_again(run, failure);
-    return phi__attempt_give_up(run);
+        return phi__attempt_end_again(run, failure);
+    return phi__attempt_end_give_up(run);
 }
 
 /* ---- src/loop/call.c ---- */
@@ -43610,7 +43969,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     if (record == events->kept) events->kept = record->next;
     phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
     phi__events_leave(record);
-    phi__answer_drop(record->answer);
+    phi__attempt_answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
         phi__events_unblock(events, record->block);
@@ -43768,10 +44127,10 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__answer_empty(record->answer);
+        record->event.message = phi__attempt_answer_empty(record->answer);
         return;
     }
-    record->event.message = phi__answer_message(record->answer);
+    record->event.message = phi__attempt_answer_message(record->answer);
     record->event.partial = phi__events_partial(record);
 }
 
@@ -45354,29 +45713,21 @@ PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
 
 /* ---- src/loop/model_call.c ---- */
 
-/* model_call.c - one call of the model: the request is rendered in slices, sent, and its answer
-   decoded a slice a time into an assembly whose parts become events. What becomes of the answer is
-   in attempt_end.c; a call that is tried again waits here, and sends the same bytes.
-
-   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
-   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
-   and the transport stops reading. */
+/* model_call.c - one call of the model as it is asked: the request is rendered in slices, once a
+   turn, and gets its key and its signature with each attempt (attempt.c). */
 
 #include <stdio.h>
 
 enum {
-    PHI__CALL_SLICE = 4096, /* bytes decoded between two looks at the clock */
+    PHI__MODEL_CALL_SLICE = 4096, /* bytes hashed between two looks at the clock */
     /* messages, or KiB of them, rendered between two looks at the clock */
-    PHI__CALL_ENCODE_UNITS = 8,
-    PHI__CALL_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__CALL_URL = 400,          /* bytes of a URL that an error's words show */
-    PHI__CALL_LINGER_MS = 1000    /* for the usage behind an answer's end, or behind its failure */
+    PHI__MODEL_CALL_UNITS = 8
 };
 
 /* ---- the request ---- */
 
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
-static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
+static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = phi__agent_tools(agent);
     phi__ask *ask = &run->attempt.ask;
@@ -45405,132 +45756,29 @@ static phi_status phi__call_ask(phi__run *run, char *words, size_t words_size) {
 }
 
 /* Before anything was sent. */
-static phi__state phi__call_refuse_words(phi__run *run, const char *words, phi_status status) {
+static phi__state phi__model_call_refuse_words(phi__run *run, const char *words,
+                                               phi_status status) {
     phi_failure failure = phi__failure_of(PHI_FAILURE_INVALID_REQUEST, false, words);
     return status == PHI_NO_MEMORY ? PHI__RUN_LOST : phi__attempt_failed(run, &failure, status);
 }
 
-static phi__state phi__call_refuse(phi__run *run, const char *what, phi_status status) {
+static phi__state phi__model_call_refuse(phi__run *run, const char *what, phi_status status) {
     char words[120];
     (void)snprintf(words, sizeof words, "%s: %s", what, phi_status_text(status));
-    return phi__call_refuse_words(run, words, status);
-}
-
-/* The decoder has read an event. */
-static void phi__call_seen(void *ctx) {
-    phi__run *run = (phi__run *)ctx;
-    phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
-    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
-    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
-}
-
-static void phi__call_ready(phi__transfer *transfer) { phi__run_wake((phi__run *)transfer->owner); }
-
-/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
-   one. */
-static bool phi__call_prepare(phi__run *run) {
-    phi__agent *agent = run->agent;
-    size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
-                                           : phi__max(agent->codec->state_bytes, 1);
-    if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__answer_new(&agent->memory, &agent->desc.model);
-    if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
-    memset(run->attempt.decoder, 0, bytes);
-    if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
-    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
-    run->attempt.answer->assembly.respond = run->attempt.ask.respond;
-    phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
-                     &run->attempt.answer->assembly, agent->desc.max_event_bytes);
-    run->attempt.reader.seen = phi__call_seen;
-    run->attempt.reader.ctx = run;
-    phi__buf_init(&run->attempt.collected, &agent->memory);
-    run->attempt.body = PHI__BODY_UNKNOWN;
-    run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
-    return true;
-}
-
-/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
-   mean something else of a run. */
-static phi_status phi__call_status(phi_status status) {
-    switch (status) {
-    case PHI_BAD_ARG:
-    case PHI_NO_MEMORY:
-    case PHI_FULL:
-    case PHI_TIMEOUT:
-    case PHI_TLS:
-    case PHI_PARSE:
-    case PHI_TOO_BIG:
-    case PHI_NOT_FOUND:
-    case PHI_IO:
-    case PHI_UNSUPPORTED:
-    case PHI_REFUSED: return status;
-    default: return PHI_NETWORK;
-    }
-}
-
-/* A transport is refused by a server that is not there, a run by a provider that has answered. */
-static phi_status phi__call_transport_status(phi_status status) {
-    return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__call_status(status);
-}
-
-/* What must not come back in an error. False: no memory. */
-static bool phi__call_note_secrets(phi__run *run) {
-    const phi__agent *agent = run->agent;
-    phi__secrets *secrets = &run->attempt.secrets;
-    if (!phi__provider_in_process(agent))
-        phi__secret_add_request(secrets, &run->attempt.encoder.request);
-    phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
-    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
-    if (agent->rt->http != NULL)
-        phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
-    return !secrets->failed;
-}
-
-static phi__state phi__call_open_provider(phi__run *run) {
-    phi_failure failure;
-    phi_status status;
-    run->reserved.requests = 0; /* it was made */
-    status = phi__provider_open(run);
-    if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (status == PHI_OK) return PHI__RUN_STREAM;
-    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
-                              phi_status_text(status));
-    return phi__attempt_failed(run, &failure, phi__call_status(status));
-}
-
-PHI__FN phi__state phi__run_send(phi__run *run, bool *wait) {
-    phi__agent *agent = run->agent;
-    phi_status status;
-    if (run->end.cancelled) return PHI__RUN_TURN_END;
-    if (!phi__call_prepare(run) || !phi__call_note_secrets(run)) return PHI__RUN_LOST;
-    if (phi__provider_in_process(agent)) return phi__call_open_provider(run);
-    status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.max_response_bytes,
-                                phi__call_ready, run, &run->attempt.transfer);
-    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    run->reserved.requests = 0; /* it was made */
-    if (status != PHI_OK) {
-        bool full = status == PHI_FULL;
-        phi_failure failure;
-        status = phi__call_transport_status(status);
-        failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
-        return phi__attempt_failed(run, &failure, status);
-    }
-    *wait = true;
-    return PHI__RUN_STREAM;
+    return phi__model_call_refuse_words(run, words, status);
 }
 
 /* Of a host's own model: the request of a first attempt, over HTTP. */
-static phi__state phi__call_ask_provider(phi__run *run) {
+static phi__state phi__model_call_ask_provider(phi__run *run) {
     phi_status status = phi__provider_ask(run);
     if (status == PHI_OK && !phi__provider_in_process(run->agent))
         status = phi__provider_encode(run);
-    return status == PHI_OK ? PHI__RUN_CREDENTIAL
-                            : phi__call_refuse(run, "the provider has refused the request", status);
+    return status == PHI_OK
+               ? PHI__RUN_CREDENTIAL
+               : phi__model_call_refuse(run, "the provider has refused the request", status);
 }
 
-PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     char words[400];
     phi__state outcome;
     phi_status status;
@@ -45544,21 +45792,22 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
                                                       : "the policy has left nothing to be sent");
             return phi__attempt_failed(run, &failure, PHI_BAD_ARG);
         }
-        status = phi__call_ask(run, words, sizeof words);
-        if (words[0] != '\0') return phi__call_refuse_words(run, words, status);
-        if (status != PHI_OK) return phi__call_refuse(run, "the translation has failed", status);
+        status = phi__model_call_ask(run, words, sizeof words);
+        if (words[0] != '\0') return phi__model_call_refuse_words(run, words, status);
+        if (status != PHI_OK)
+            return phi__model_call_refuse(run, "the translation has failed", status);
         run->slices = false;
         outcome = phi__feature_run(run, PHI__POINT_REQUEST);
         if (outcome != PHI__RUN_ON) return outcome;
         run->attempt.hash = NULL;
         run->attempt.keyed = NULL;
         run->attempt.decoder = NULL; /* it went with the last turn's memory */
-        if (run->agent->provider != NULL) return phi__call_ask_provider(run);
+        if (run->agent->provider != NULL) return phi__model_call_ask_provider(run);
         phi__encoder_begin(&run->attempt.encoder, run->agent->codec, &run->attempt.ask,
                            &run->arena);
         run->attempt.encoding = true;
     }
-    status = phi__encoder_advance(&run->attempt.encoder, PHI__CALL_ENCODE_UNITS);
+    status = phi__encoder_advance(&run->attempt.encoder, PHI__MODEL_CALL_UNITS);
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
@@ -45568,7 +45817,7 @@ PHI__FN phi__state phi__run_request(phi__run *run, bool *wait) {
 /* ---- keys ---- */
 
 /* The request's address anew, with another key; its body stays. */
-static phi_status phi__call_key(phi__run *run, phi_str key) {
+static phi_status phi__model_call_key(phi__run *run, phi_str key) {
     phi_str copy;
     bool done;
     if (run->attempt.keyed == NULL)
@@ -45585,7 +45834,7 @@ static phi_status phi__call_key(phi__run *run, phi_str key) {
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
+PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
     phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     phi__hooked hooked;
     phi_status status;
@@ -45610,9 +45859,10 @@ PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait) {
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
         return PHI__RUN_SIGN;
-    status = phi__call_key(run, key);
-    return status == PHI_OK ? PHI__RUN_SIGN
-                            : phi__call_refuse(run, "the provider has refused the request", status);
+    status = phi__model_call_key(run, key);
+    return status == PHI_OK
+               ? PHI__RUN_SIGN
+               : phi__model_call_refuse(run, "the provider has refused the request", status);
 }
 
 /* ---- signing ---- */
@@ -45626,8 +45876,8 @@ typedef struct phi__body_hash {
 } phi__body_hash;
 
 /* One slice; false: there is more. */
-static bool phi__call_hash(phi__run *run, phi__body_hash *hash) {
-    char bytes[PHI__CALL_SLICE];
+static bool phi__model_call_hash(phi__run *run, phi__body_hash *hash) {
+    char bytes[PHI__MODEL_CALL_SLICE];
     size_t n = phi_request_read(&run->attempt.encoder.request, hash->at, bytes, sizeof bytes);
     phi__sha256_add(&hash->sha, bytes, n);
     hash->at += n;
@@ -45636,7 +45886,7 @@ static bool phi__call_hash(phi__run *run, phi__body_hash *hash) {
     return hash->done;
 }
 
-PHI__FN phi__state phi__run_sign(phi__run *run) {
+PHI__FN phi__state phi__model_call_sign(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     phi__body_hash *hash = run->attempt.hash;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
@@ -45646,276 +45896,11 @@ PHI__FN phi__state phi__run_sign(phi__run *run) {
         if (hash == NULL) return PHI__RUN_LOST;
         phi__sha256_begin(&hash->sha);
     }
-    while (!hash->done && !phi__call_hash(run, hash))
+    while (!hash->done && !phi__model_call_hash(run, hash))
         if (phi__step_spent(rt)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
     return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
-}
-
-/* ---- sending ---- */
-
-PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait) {
-    phi__io *io = run->agent->rt->io;
-    if (run->end.cancelled || run->end.stopping) {
-        phi__io_timer_clear(io, &run->timer);
-        return PHI__RUN_TURN_END;
-    }
-    if (phi__io_now_us(io) >= run->attempt.retry_at_us) {
-        phi__io_timer_clear(io, &run->timer);
-        return PHI__RUN_CREDENTIAL;
-    }
-    *wait = true;
-    return PHI__RUN_BACKOFF;
-}
-
-/* ---- parts of the answer become events ---- */
-
-static phi_event_kind phi__call_delta_kind(phi_content_kind kind) {
-    switch (kind) {
-    case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
-    case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
-    case PHI_CONTENT_TEXT:
-    case PHI_CONTENT_IMAGE: break;
-    }
-    return PHI_EV_TEXT;
-}
-
-static void phi__call_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
-                           size_t from) {
-    phi__run *run = (phi__run *)ctx;
-    const phi__draft *draft;
-    run->attempt.alive = true;
-    if (!phi__answer_room(run->attempt.answer)) run->attempt.lost = true;
-    /* until then, nobody has seen anything of it */
-    if (part != PHI__PART_DELTA || run->attempt.lost) return;
-    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
-    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
-    if (run->attempt.lost) return;
-    draft = &assembly->drafts[block];
-    if (!phi__emit_delta(run->agent, phi__call_delta_kind(phi__assembly_kind(assembly, block)),
-                         (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
-                         run->attempt.answer, draft->bytes.len))
-        run->attempt.lost = true;
-}
-
-/* ---- the end of the answer ---- */
-
-/* The transport's own trouble. */
-static phi__state phi__call_broken(phi__run *run) {
-    phi__transfer *transfer = run->attempt.transfer;
-    phi_failure failure;
-    phi_status status = phi__call_transport_status(transfer->status);
-    bool late = transfer->status == PHI_TIMEOUT;
-    if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
-    failure = phi__failure_of(
-        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
-        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
-            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
-        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
-    failure.http_status = transfer->http_status;
-    return phi__attempt_failed(run, &failure, status);
-}
-
-/* To features that want to hear what has arrived. False: the agent is gone. */
-static bool phi__call_slice(phi__run *run, bool whole) {
-    phi__moment moment;
-    if (!run->slices) return true;
-    memset(&moment, 0, sizeof moment);
-    moment.point = PHI__POINT_SLICE;
-    moment.agent = run->agent;
-    moment.run = run;
-    moment.whole = whole;
-    return phi__feature_take(&moment) == PHI__RUN_ON;
-}
-
-/* Nothing more will be written. */
-static phi__state phi__call_whole(phi__run *run, int http_status) {
-    phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi_failure failure;
-    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
-    phi__assembly_hide(assembly, &run->attempt.secrets);
-    phi__assembly_finish(assembly);
-    if (!phi__call_slice(run, true)) return PHI__RUN_OVER;
-    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
-    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
-    failure = assembly->failure;
-    if (failure.http_status == 0) failure.http_status = http_status;
-    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
-}
-
-/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
-   URL, without user and query. Without memory they stay as they are. */
-static void phi__call_name_url(phi__run *run, phi_failure *failure) {
-    phi_str url = run->attempt.encoder.request.url;
-    int status = failure->http_status;
-    size_t len = 0;
-    phi__buf words;
-    phi_str named;
-    if (failure->code.len > 0 || !phi__str_starts(failure->message, "HTTP ")) return;
-    if (status != 200 && status != 404 && status != 405 && (status < 300 || status > 399)) return;
-    while (len < phi__min(url.len, PHI__CALL_URL) && url.at[len] != '?' && url.at[len] != '#')
-        len++;
-    phi__buf_init(&words, &run->agent->memory);
-    phi__buf_add_str(&words, failure->message);
-    phi__buf_text(&words, " (");
-    phi__secret_put_url(&words, phi__str(url.at, len));
-    phi__buf_char(&words, ')');
-    if (!words.failed && phi__arena_str(&run->arena, phi__buf_str(&words), &named))
-        failure->message = named;
-    phi__buf_free(&words);
-}
-
-/* All bytes are decoded: what became of it? */
-static phi__state phi__call_over(phi__run *run) {
-    phi__assembly *assembly = &run->attempt.answer->assembly;
-    phi__transfer *transfer = run->attempt.transfer;
-    phi_failure failure;
-    if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
-        return PHI__RUN_LOST;
-    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->attempt.reader) &&
-        !phi__reader_done(&run->attempt.reader) && run->attempt.body != PHI__BODY_ERROR)
-        return phi__call_broken(run);
-    if (run->attempt.body == PHI__BODY_UNKNOWN) {
-        failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
-        return phi__attempt_failed(run, &failure, PHI_NETWORK);
-    }
-    if (run->attempt.body == PHI__BODY_WHOLE)
-        run->agent->codec->whole(run->attempt.decoder, assembly,
-                                 phi__buf_str(&run->attempt.collected));
-    if (run->attempt.body == PHI__BODY_ERROR) {
-        phi__classify(&run->agent->desc.model, transfer->http_status,
-                      phi__buf_str(&transfer->headers), phi__buf_str(&run->attempt.collected),
-                      &run->arena, &failure);
-        phi__call_name_url(run, &failure);
-        return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
-    }
-    if (run->attempt.body == PHI__BODY_STREAM) phi__reader_end(&run->attempt.reader);
-    return phi__call_whole(run, transfer->http_status);
-}
-
-/* ---- the answer's bytes ---- */
-
-static void phi__call_look_at_head(phi__run *run) {
-    const phi__transfer *transfer = run->attempt.transfer;
-    phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
-    run->attempt.answer->assembly.sink = phi__call_part;
-    run->attempt.answer->assembly.ctx = run;
-    if (transfer->http_status < 200 || transfer->http_status > 299)
-        run->attempt.body = PHI__BODY_ERROR;
-    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
-             phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
-        run->attempt.body = PHI__BODY_WHOLE;
-    else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
-        run->attempt.body = PHI__BODY_ERROR;
-    else
-        run->attempt.body = PHI__BODY_STREAM;
-}
-
-/* Behind the answer's end it changes nothing. */
-static void phi__call_too_big(phi__run *run, const char *what, unsigned long long most) {
-    char words[120];
-    if (run->attempt.answer->assembly.terminal) return;
-    (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
-    phi__assembly_fail(&run->attempt.answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
-                       phi_str_of(words));
-}
-
-static void phi__call_collect(phi__run *run, phi_str bytes) {
-    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
-                                                       : (size_t)PHI__CALL_ERROR_MOST;
-    size_t room = most - phi__min(most, run->attempt.collected.len);
-    phi__transfer_alive(run->attempt.transfer);
-    phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
-    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
-        phi__call_too_big(run, "The answer", (unsigned long long)most);
-}
-
-/* Whether more of the answer is worth waiting for. */
-static bool phi__call_settled(phi__run *run) {
-    if (run->attempt.lost || run->attempt.collected.failed ||
-        phi__reader_done(&run->attempt.reader))
-        return true;
-    if (run->attempt.body == PHI__BODY_ERROR && run->attempt.collected.len >= PHI__CALL_ERROR_MOST)
-        return true;
-    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
-        phi__call_too_big(run, "The answer", (unsigned long long)run->attempt.transfer->max_bytes);
-        return true;
-    }
-    return false;
-}
-
-/* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
-static bool phi__call_decode(phi__run *run, bool *wait) {
-    phi_runtime *rt = run->agent->rt;
-    for (;;) {
-        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
-        if (bytes.len == 0 || phi__call_settled(run)) return true;
-        if (phi__events_backlog(run->agent)) {
-            *wait = true;
-            return false;
-        }
-        bytes.len = phi__min(bytes.len, PHI__CALL_SLICE);
-        run->attempt.answer->viewed = false;
-        if (run->attempt.body == PHI__BODY_STREAM)
-            phi__reader_feed(&run->attempt.reader, bytes);
-        else
-            phi__call_collect(run, bytes);
-        phi__step_took(rt, bytes.len);
-        phi__transfer_took(run->attempt.transfer, bytes.len);
-        if (!phi__call_slice(run, false) || run->end.cancelled) return false;
-        if (phi__step_spent(rt)) return false;
-    }
-}
-
-/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
-static void phi__call_linger(phi__run *run) {
-    phi__transfer *transfer = run->attempt.transfer;
-    if (transfer->deadlines.idle_ms == PHI__CALL_LINGER_MS) return;
-    transfer->deadlines.idle_ms = PHI__CALL_LINGER_MS;
-    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
-    phi__transfer_alive(transfer);
-}
-
-/* A model of the host's own, in process. */
-static phi__state phi__call_poll(phi__run *run, bool *wait) {
-    bool over;
-    run->attempt.answer->assembly.sink = phi__call_part;
-    run->attempt.answer->assembly.ctx = run;
-    over = phi__provider_poll(run, wait);
-    if (run->agent->slot == NULL) return PHI__RUN_OVER;
-    if (!over) {
-        if (!phi__call_slice(run, false)) return PHI__RUN_OVER;
-        if (run->end.cancelled) *wait = false;
-        return PHI__RUN_STREAM;
-    }
-    *wait = false;
-    phi__provider_close(run);
-    return run->agent->slot == NULL ? PHI__RUN_OVER : phi__call_whole(run, 0);
-}
-
-PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait) {
-    phi__transfer *transfer = run->attempt.transfer;
-    if (run->end.cancelled) {
-        phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
-        phi__assembly_finish(&run->attempt.answer->assembly);
-        return phi__attempt_failed(run, &failure, PHI_CANCELLED);
-    }
-    if (phi__provider_in_process(run->agent)) return phi__call_poll(run, wait);
-    if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__call_look_at_head(run);
-    if (transfer->headed && !phi__call_decode(run, wait)) return PHI__RUN_STREAM;
-    if (phi__call_settled(run)) {
-        transfer->answered = run->attempt.answer->assembly.last;
-        return phi__call_over(run);
-    }
-    if (!transfer->ended) {
-        if (phi__reader_lingers(&run->attempt.reader)) phi__call_linger(run);
-        *wait = true;
-        return PHI__RUN_STREAM;
-    }
-    if (run->attempt.body == PHI__BODY_STREAM)
-        phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
-    return phi__call_over(run);
 }
 
 /* ---- src/loop/one_shot.c ---- */
@@ -48127,7 +48112,7 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
 
 /* What belongs to one turn begins anew. */
 static void phi__states_turn_clear(phi__run *run) {
-    phi__run_rewind(run);
+    phi__attempt_rewind(run);
     phi__limits_charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
@@ -48345,12 +48330,12 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_TURN: return phi__states_turn_begin(run);
     case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
-    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
-    case PHI__RUN_SIGN: return phi__run_sign(run);
-    case PHI__RUN_SEND: return phi__run_send(run, wait);
-    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
-    case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
+    case PHI__RUN_REQUEST: return phi__model_call_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__model_call_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__model_call_sign(run);
+    case PHI__RUN_SEND: return phi__attempt_send(run, wait);
+    case PHI__RUN_STREAM: return phi__attempt_stream(run, wait);
+    case PHI__RUN_BACKOFF: return phi__attempt_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
     case PHI__RUN_FAILED: return phi__states_failed(run, wait);
@@ -48373,7 +48358,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
 /* An outcome may lead to another. They are those of the same state: nothing comes in between. */
 static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
-    if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_give_up(run);
+    if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
     if (outcome == PHI__RUN_ANSWERED) outcome = phi__tools_make_calls(run);
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }
@@ -49475,6 +49460,32 @@ PHI__FN void phi__transfer_close(phi__transfer *t) {
     phi__transfer_unmake(t);
 }
 
+/* ---- what its end says about a run ---- */
+
+/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
+   mean something else of a run. */
+PHI__FN phi_status phi__transfer_status(phi_status status) {
+    switch (status) {
+    case PHI_BAD_ARG:
+    case PHI_NO_MEMORY:
+    case PHI_FULL:
+    case PHI_TIMEOUT:
+    case PHI_TLS:
+    case PHI_PARSE:
+    case PHI_TOO_BIG:
+    case PHI_NOT_FOUND:
+    case PHI_IO:
+    case PHI_UNSUPPORTED:
+    case PHI_REFUSED: return status;
+    default: return PHI_NETWORK;
+    }
+}
+
+/* A transport is refused by a server that is not there, a run by a provider that has answered. */
+PHI__FN phi_status phi__transfer_network_status(phi_status status) {
+    return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__transfer_status(status);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer handle, phi_transfer_stage stage) {
@@ -49666,11 +49677,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xbdbbc976
+#if PHI__IMP_FEATURES != 0x36f2f3b4
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xbdbbc976
+#define PHI__IMP_FEATURES 0x36f2f3b4
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50363,7 +50374,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
     phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
-    phi__run_rewind(run);
+    phi__attempt_rewind(run);
     return PHI__RUN_ON;
 }
 
@@ -50545,7 +50556,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     phi__context_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
-        phi__run_rewind(run);
+        phi__attempt_rewind(run);
     }
     return next;
 }

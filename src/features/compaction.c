@@ -139,7 +139,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
     phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
-    phi__run_rewind(run);
+    phi__attempt_rewind(run);
     return PHI__RUN_ON;
 }
 
@@ -321,7 +321,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
     phi__context_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
-        phi__run_rewind(run);
+        phi__attempt_rewind(run);
     }
     return next;
 }

@@ -1,10 +1,112 @@
-/* attempt.c - an attempt, as far as its end does not matter: told, retracted, dropped; and how it
-   ended. */
+/* attempt.c - an attempt: a model call, tried once. It is sent, and its answer decoded a slice a
+   time into an assembly whose parts become events; what becomes of one that has ended is in
+   attempt_end.c. One that is tried again waits here, and sends the same bytes.
+
+   The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
+   buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
+   and the transport stops reading. Events show an answer as it is when they are popped: each holds
+   a reference, so it outlives its attempt. */
 #include "loop/attempt_in.h"
 
 #include "base/words_in.h"
 #include "loop/loop_in.h"
 #include "loop/provider_in.h"
+#include "wire/classify_in.h"
+#include "wire/headers_in.h"
+
+#include <stdio.h>
+
+enum {
+    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two looks at the clock */
+    PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
+    PHI__ATTEMPT_URL = 400,          /* bytes of a URL that an error's words show */
+    PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
+};
+
+/* ---- an answer while it streams, and what takes its place ---- */
+
+static phi_str phi__attempt_answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
+}
+
+PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
+    if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
+    answer->memory = memory;
+    answer->bytes = bytes;
+    answer->refs = 1;
+    answer->live = true;
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__attempt_answer_name(&names, id);
+    answer->view.provider = phi__attempt_answer_name(&names, provider);
+    answer->view.protocol = phi__attempt_answer_name(&names, protocol);
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
+}
+
+PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
+}
+
+PHI__FN void phi__attempt_answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__attempt_answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, answer->bytes);
+}
+
+PHI__FN bool phi__attempt_answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
+    answer->content = (phi_content *)grown;
+    return true;
+}
+
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer) {
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
+    answer->viewed = false;
+    return &answer->view;
+}
+
+PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live)
+        return answer->final != NULL ? answer->final : phi__attempt_answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__attempt_answer_empty(answer);
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
+    }
+    answer->viewed = true;
+    return &answer->view;
+}
+
+/* ---- an attempt, as far as its end does not matter ---- */
 
 PHI__FN void phi__attempt_init(phi__run *run) {
     phi__secret_init(&run->attempt.secrets, &run->arena);
@@ -39,7 +141,7 @@ PHI__FN void phi__attempt_charge(phi__run *run) {
     phi__limits_charge(run, &usage);
 }
 
-PHI__FN void phi__run_rewind(phi__run *run) {
+PHI__FN void phi__attempt_rewind(phi__run *run) {
     phi__arena_rewind(&run->arena);
     phi__secret_init(&run->attempt.secrets, &run->arena);
 }
@@ -50,7 +152,7 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
-    return phi__answer_room(run->attempt.answer) &&
+    return phi__attempt_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -59,34 +161,32 @@ PHI__FN bool phi__attempt_retract(phi__run *run) {
     if (!run->attempt.emitted) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
-    return phi__answer_room(run->attempt.answer) &&
+    return phi__attempt_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
+}
+
+static void phi__attempt_close(phi__run *run) {
+    phi__attempt_detach(run);
+    phi__reader_free(&run->attempt.reader);
+    phi__buf_free(&run->attempt.collected);
 }
 
 PHI__FN void phi__attempt_drop(phi__run *run) {
     if (run->attempt.encoding) phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
-    phi__provider_close(run);
-    phi__transfer_close(run->attempt.transfer);
-    run->attempt.transfer = NULL;
-    phi__reader_free(&run->attempt.reader);
-    phi__buf_free(&run->attempt.collected);
-    phi__answer_settle(run->attempt.answer, run->reply);
-    phi__answer_drop(run->attempt.answer);
+    phi__attempt_close(run);
+    phi__attempt_answer_settle(run->attempt.answer, run->reply);
+    phi__attempt_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
 /* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
 PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
-    phi__provider_close(run);
-    phi__transfer_close(run->attempt.transfer);
-    run->attempt.transfer = NULL;
-    phi__reader_free(&run->attempt.reader);
-    phi__buf_free(&run->attempt.collected);
+    phi__attempt_close(run);
     /* not settled: events that were not popped still show it */
-    phi__answer_drop(run->attempt.answer);
+    phi__attempt_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -130,4 +230,354 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
     run->attempt.fault = failure;
     run->attempt.fault_status = phi__failure_status(failure);
     return PHI__RUN_GIVE_UP;
+}
+
+/* ---- sending ---- */
+
+/* The decoder has read an event. */
+static void phi__attempt_seen(void *ctx) {
+    phi__run *run = (phi__run *)ctx;
+    phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
+    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
+    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
+}
+
+static void phi__attempt_ready(phi__transfer *transfer) {
+    phi__run_wake((phi__run *)transfer->owner);
+}
+
+/* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
+   one. */
+static bool phi__attempt_prepare(phi__run *run) {
+    phi__agent *agent = run->agent;
+    size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
+                                           : phi__max(agent->codec->state_bytes, 1);
+    if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
+    run->attempt.answer = phi__attempt_answer_new(&agent->memory, &agent->desc.model);
+    if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
+    memset(run->attempt.decoder, 0, bytes);
+    if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
+    run->attempt.answer->assembly.id_salt = (uint64_t)agent->line.loops << 32 | run->turn.index;
+    run->attempt.answer->assembly.respond = run->attempt.ask.respond;
+    phi__reader_init(&run->attempt.reader, agent->codec, run->attempt.decoder,
+                     &run->attempt.answer->assembly, agent->desc.max_event_bytes);
+    run->attempt.reader.seen = phi__attempt_seen;
+    run->attempt.reader.ctx = run;
+    phi__buf_init(&run->attempt.collected, &agent->memory);
+    run->attempt.body = PHI__BODY_UNKNOWN;
+    run->attempt.emitted = run->attempt.alive = run->attempt.lost = false;
+    return true;
+}
+
+/* What must not come back in an error. False: no memory. */
+static bool phi__attempt_note_secrets(phi__run *run) {
+    const phi__agent *agent = run->agent;
+    phi__secrets *secrets = &run->attempt.secrets;
+    if (!phi__provider_in_process(agent))
+        phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
+    phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
+    if (agent->rt->http != NULL)
+        phi__secret_add_url(secrets, phi_str_of(phi__http_proxy(agent->rt->http)));
+    return !secrets->failed;
+}
+
+static phi__state phi__attempt_open_provider(phi__run *run) {
+    phi_failure failure;
+    phi_status status;
+    run->reserved.requests = 0; /* it was made */
+    status = phi__provider_open(run);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (status == PHI_OK) return PHI__RUN_STREAM;
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(PHI_FAILURE_SERVER, status == PHI_FULL || status == PHI_BUSY,
+                              phi_status_text(status));
+    return phi__attempt_failed(run, &failure, phi__transfer_status(status));
+}
+
+PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
+    phi__agent *agent = run->agent;
+    phi_status status;
+    if (run->end.cancelled) return PHI__RUN_TURN_END;
+    if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
+    if (phi__provider_in_process(agent)) return phi__attempt_open_provider(run);
+    status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
+                                &agent->desc.deadlines, agent->desc.max_response_bytes,
+                                phi__attempt_ready, run, &run->attempt.transfer);
+    if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    run->reserved.requests = 0; /* it was made */
+    if (status != PHI_OK) {
+        bool full = status == PHI_FULL;
+        phi_failure failure;
+        status = phi__transfer_network_status(status);
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, full, phi_status_text(status));
+        return phi__attempt_failed(run, &failure, status);
+    }
+    *wait = true;
+    return PHI__RUN_STREAM;
+}
+
+PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait) {
+    phi__io *io = run->agent->rt->io;
+    if (run->end.cancelled || run->end.stopping) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_TURN_END;
+    }
+    if (phi__io_now_us(io) >= run->attempt.retry_at_us) {
+        phi__io_timer_clear(io, &run->timer);
+        return PHI__RUN_CREDENTIAL;
+    }
+    *wait = true;
+    return PHI__RUN_BACKOFF;
+}
+
+/* ---- parts of the answer become events ---- */
+
+static phi_event_kind phi__attempt_delta_kind(phi_content_kind kind) {
+    switch (kind) {
+    case PHI_CONTENT_THINKING: return PHI_EV_THINKING;
+    case PHI_CONTENT_TOOL_CALL: return PHI_EV_TOOL_ARGUMENTS;
+    case PHI_CONTENT_TEXT:
+    case PHI_CONTENT_IMAGE: break;
+    }
+    return PHI_EV_TEXT;
+}
+
+static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part, size_t block,
+                              size_t from) {
+    phi__run *run = (phi__run *)ctx;
+    const phi__draft *draft;
+    run->attempt.alive = true;
+    if (!phi__attempt_answer_room(run->attempt.answer)) run->attempt.lost = true;
+    /* until then, nobody has seen anything of it */
+    if (part != PHI__PART_DELTA || run->attempt.lost) return;
+    if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
+    if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
+    if (run->attempt.lost) return;
+    draft = &assembly->drafts[block];
+    if (!phi__emit_delta(run->agent, phi__attempt_delta_kind(phi__assembly_kind(assembly, block)),
+                         (uint32_t)block, phi__str(draft->bytes.at + from, draft->bytes.len - from),
+                         run->attempt.answer, draft->bytes.len))
+        run->attempt.lost = true;
+}
+
+/* ---- the end of the answer ---- */
+
+/* The transport's own trouble. */
+static phi__state phi__attempt_broken(phi__run *run) {
+    phi__transfer *transfer = run->attempt.transfer;
+    phi_failure failure;
+    phi_status status = phi__transfer_network_status(transfer->status);
+    bool late = transfer->status == PHI_TIMEOUT;
+    if (transfer->status == PHI_NO_MEMORY) return PHI__RUN_LOST;
+    failure = phi__failure_of(
+        late ? PHI_FAILURE_TIMEOUT : PHI_FAILURE_NETWORK,
+        transfer->status != PHI_TLS && transfer->status != PHI_TOO_BIG &&
+            transfer->status != PHI_UNSUPPORTED && transfer->status != PHI_BAD_ARG, /* of an URL */
+        transfer->words[0] != '\0' ? transfer->words : phi_status_text(status));
+    failure.http_status = transfer->http_status;
+    return phi__attempt_failed(run, &failure, status);
+}
+
+/* To features that want to hear what has arrived. False: the agent is gone. */
+static bool phi__attempt_slice(phi__run *run, bool whole) {
+    phi__moment moment;
+    if (!run->slices) return true;
+    memset(&moment, 0, sizeof moment);
+    moment.point = PHI__POINT_SLICE;
+    moment.agent = run->agent;
+    moment.run = run;
+    moment.whole = whole;
+    return phi__feature_take(&moment) == PHI__RUN_ON;
+}
+
+/* Nothing more will be written. */
+static phi__state phi__attempt_finished(phi__run *run, int http_status) {
+    phi__assembly *assembly = &run->attempt.answer->assembly;
+    phi_failure failure;
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
+    phi__assembly_hide(assembly, &run->attempt.secrets);
+    phi__assembly_finish(assembly);
+    if (!phi__attempt_slice(run, true)) return PHI__RUN_OVER;
+    if (run->attempt.lost || assembly->no_memory) return PHI__RUN_LOST;
+    if (assembly->failure.kind == PHI_FAILURE_NONE) return phi__attempt_whole(run);
+    failure = assembly->failure;
+    if (failure.http_status == 0) failure.http_status = http_status;
+    return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
+}
+
+/* An answer of no provider at all, under a status that a wrong base URL gives: the words name the
+   URL, without user and query. Without memory they stay as they are. */
+static void phi__attempt_name_url(phi__run *run, phi_failure *failure) {
+    phi_str url = run->attempt.encoder.request.url;
+    int status = failure->http_status;
+    size_t len = 0;
+    phi__buf words;
+    phi_str named;
+    if (failure->code.len > 0 || !phi__str_starts(failure->message, "HTTP ")) return;
+    if (status != 200 && status != 404 && status != 405 && (status < 300 || status > 399)) return;
+    while (len < phi__min(url.len, PHI__ATTEMPT_URL) && url.at[len] != '?' && url.at[len] != '#')
+        len++;
+    phi__buf_init(&words, &run->agent->memory);
+    phi__buf_add_str(&words, failure->message);
+    phi__buf_text(&words, " (");
+    phi__secret_put_url(&words, phi__str(url.at, len));
+    phi__buf_char(&words, ')');
+    if (!words.failed && phi__arena_str(&run->arena, phi__buf_str(&words), &named))
+        failure->message = named;
+    phi__buf_free(&words);
+}
+
+/* All bytes are decoded: what became of it? */
+static phi__state phi__attempt_over(phi__run *run) {
+    phi__assembly *assembly = &run->attempt.answer->assembly;
+    phi__transfer *transfer = run->attempt.transfer;
+    phi_failure failure;
+    if (run->attempt.lost || assembly->no_memory || run->attempt.collected.failed)
+        return PHI__RUN_LOST;
+    if (transfer->status != PHI_OK && !phi__reader_lingers(&run->attempt.reader) &&
+        !phi__reader_done(&run->attempt.reader) && run->attempt.body != PHI__BODY_ERROR)
+        return phi__attempt_broken(run);
+    if (run->attempt.body == PHI__BODY_UNKNOWN) {
+        failure = phi__failure_of(PHI_FAILURE_NETWORK, true, "the transport gave no answer");
+        return phi__attempt_failed(run, &failure, PHI_NETWORK);
+    }
+    if (run->attempt.body == PHI__BODY_WHOLE)
+        run->agent->codec->whole(run->attempt.decoder, assembly,
+                                 phi__buf_str(&run->attempt.collected));
+    if (run->attempt.body == PHI__BODY_ERROR) {
+        phi__classify(&run->agent->desc.model, transfer->http_status,
+                      phi__buf_str(&transfer->headers), phi__buf_str(&run->attempt.collected),
+                      &run->arena, &failure);
+        phi__attempt_name_url(run, &failure);
+        return phi__attempt_failed(run, &failure, phi__failure_status(&failure));
+    }
+    if (run->attempt.body == PHI__BODY_STREAM) phi__reader_end(&run->attempt.reader);
+    return phi__attempt_finished(run, transfer->http_status);
+}
+
+/* ---- the answer's bytes ---- */
+
+static void phi__attempt_look_at_head(phi__run *run) {
+    const phi__transfer *transfer = run->attempt.transfer;
+    phi_str type = phi__header_value(phi__buf_str(&transfer->headers), "content-type");
+    run->attempt.answer->assembly.sink = phi__attempt_part;
+    run->attempt.answer->assembly.ctx = run;
+    if (transfer->http_status < 200 || transfer->http_status > 299)
+        run->attempt.body = PHI__BODY_ERROR;
+    else if (phi__str_find_nocase(type, 0, "application/json") != SIZE_MAX ||
+             phi__str_find_nocase(type, 0, "+json") != SIZE_MAX) /* application/problem+json */
+        run->attempt.body = PHI__BODY_WHOLE;
+    else if (phi__str_find_nocase(type, 0, "html") != SIZE_MAX)
+        run->attempt.body = PHI__BODY_ERROR;
+    else
+        run->attempt.body = PHI__BODY_STREAM;
+}
+
+/* Behind the answer's end it changes nothing. */
+static void phi__attempt_too_big(phi__run *run, const char *what, unsigned long long most) {
+    char words[120];
+    if (run->attempt.answer->assembly.terminal) return;
+    (void)snprintf(words, sizeof words, "%s is larger than %llu bytes", what, most);
+    phi__assembly_fail(&run->attempt.answer->assembly, PHI_FAILURE_SERVER, false, phi__str(NULL, 0),
+                       phi_str_of(words));
+}
+
+static void phi__attempt_collect(phi__run *run, phi_str bytes) {
+    size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
+                                                       : (size_t)PHI__ATTEMPT_ERROR_MOST;
+    size_t room = most - phi__min(most, run->attempt.collected.len);
+    phi__transfer_alive(run->attempt.transfer);
+    phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
+    if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
+        phi__attempt_too_big(run, "The answer", (unsigned long long)most);
+}
+
+/* Whether more of the answer is worth waiting for. */
+static bool phi__attempt_settled(phi__run *run) {
+    if (run->attempt.lost || run->attempt.collected.failed ||
+        phi__reader_done(&run->attempt.reader))
+        return true;
+    if (run->attempt.body == PHI__BODY_ERROR &&
+        run->attempt.collected.len >= PHI__ATTEMPT_ERROR_MOST)
+        return true;
+    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+        phi__attempt_too_big(run, "The answer",
+                             (unsigned long long)run->attempt.transfer->max_bytes);
+        return true;
+    }
+    return false;
+}
+
+/* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
+static bool phi__attempt_decode(phi__run *run, bool *wait) {
+    phi_runtime *rt = run->agent->rt;
+    for (;;) {
+        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
+        if (bytes.len == 0 || phi__attempt_settled(run)) return true;
+        if (phi__events_backlog(run->agent)) {
+            *wait = true;
+            return false;
+        }
+        bytes.len = phi__min(bytes.len, PHI__ATTEMPT_SLICE);
+        run->attempt.answer->viewed = false;
+        if (run->attempt.body == PHI__BODY_STREAM)
+            phi__reader_feed(&run->attempt.reader, bytes);
+        else
+            phi__attempt_collect(run, bytes);
+        phi__step_took(rt, bytes.len);
+        phi__transfer_took(run->attempt.transfer, bytes.len);
+        if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
+        if (phi__step_spent(rt)) return false;
+    }
+}
+
+/* What may follow is the usage and the end of the body: at once, or they are not worth a wait. */
+static void phi__attempt_linger(phi__run *run) {
+    phi__transfer *transfer = run->attempt.transfer;
+    if (transfer->deadlines.idle_ms == PHI__ATTEMPT_LINGER_MS) return;
+    transfer->deadlines.idle_ms = PHI__ATTEMPT_LINGER_MS;
+    transfer->stage = PHI_TRANSFER_CONNECTED; /* so that being alive arms the timer anew */
+    phi__transfer_alive(transfer);
+}
+
+/* A model of the host's own, in process. */
+static phi__state phi__attempt_poll(phi__run *run, bool *wait) {
+    bool over;
+    run->attempt.answer->assembly.sink = phi__attempt_part;
+    run->attempt.answer->assembly.ctx = run;
+    over = phi__provider_poll(run, wait);
+    if (run->agent->slot == NULL) return PHI__RUN_OVER;
+    if (!over) {
+        if (!phi__attempt_slice(run, false)) return PHI__RUN_OVER;
+        if (run->end.cancelled) *wait = false;
+        return PHI__RUN_STREAM;
+    }
+    *wait = false;
+    phi__provider_close(run);
+    return run->agent->slot == NULL ? PHI__RUN_OVER : phi__attempt_finished(run, 0);
+}
+
+PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait) {
+    phi__transfer *transfer = run->attempt.transfer;
+    if (run->end.cancelled) {
+        phi_failure failure = phi__failure_of(PHI_FAILURE_CANCELLED, false, "Cancelled");
+        phi__assembly_finish(&run->attempt.answer->assembly);
+        return phi__attempt_failed(run, &failure, PHI_CANCELLED);
+    }
+    if (phi__provider_in_process(run->agent)) return phi__attempt_poll(run, wait);
+    if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__attempt_look_at_head(run);
+    if (transfer->headed && !phi__attempt_decode(run, wait)) return PHI__RUN_STREAM;
+    if (phi__attempt_settled(run)) {
+        transfer->answered = run->attempt.answer->assembly.last;
+        return phi__attempt_over(run);
+    }
+    if (!transfer->ended) {
+        if (phi__reader_lingers(&run->attempt.reader)) phi__attempt_linger(run);
+        *wait = true;
+        return PHI__RUN_STREAM;
+    }
+    if (run->attempt.body == PHI__BODY_STREAM)
+        phi__reader_finish(&run->attempt.reader, transfer->status != PHI_OK);
+    return phi__attempt_over(run);
 }

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* The words of the assistant message's error_message. */
-static void phi__attempt_words(const phi_failure *failure, char *out, size_t size) {
+static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {
     int n = (int)phi__min(failure->message.len, 2000);
     const char *at = failure->message.at != NULL ? failure->message.at : "";
     switch (failure->kind) {
@@ -38,7 +38,7 @@ static void phi__attempt_words(const phi_failure *failure, char *out, size_t siz
 
 /* Ids that an earlier answer used already would make results ambiguous, and some providers refuse
    them: such calls get another. Servers that count their calls from 0 in each answer do that. */
-static bool phi__attempt_unique_ids(phi__run *run) {
+static bool phi__attempt_end_unique_ids(phi__run *run) {
     phi__answer *answer = run->attempt.answer;
     size_t i;
     for (i = 0; i < answer->assembly.count; i++) {
@@ -58,20 +58,20 @@ static bool phi__attempt_unique_ids(phi__run *run) {
 }
 
 /* The answer so far as the log keeps it; failure NULL: it is whole. */
-static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *failure) {
+static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failure *failure) {
     char words[2200];
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__answer_room(run->attempt.answer)) return NULL;
+    if (!phi__attempt_answer_room(run->attempt.answer)) return NULL;
     run->attempt.answer->viewed = false;
-    message = *phi__answer_message(run->attempt.answer);
+    message = *phi__attempt_answer_message(run->attempt.answer);
     message.model = phi_str_of(agent->desc.model.id);
     message.provider = phi_str_of(agent->desc.model.provider);
     message.protocol = phi_str_of(agent->desc.model.protocol);
-    if (failure == NULL && !phi__attempt_unique_ids(run)) return NULL;
+    if (failure == NULL && !phi__attempt_end_unique_ids(run)) return NULL;
     if (failure != NULL) {
-        phi__attempt_words(failure, words, sizeof words);
+        phi__attempt_end_words(failure, words, sizeof words);
         message.error_message = phi_str_of(words);
         message.stop_reason = failure->kind == PHI_FAILURE_CANCELLED ? PHI_STOP_REASON_ABORTED
                                                                      : PHI_STOP_REASON_ERROR;
@@ -90,12 +90,12 @@ static phi_message *phi__attempt_keep_answer(phi__run *run, const phi_failure *f
 }
 
 /* Puts the answer into the log; false: no memory. */
-static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
+static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     phi__entry entry;
     phi_event event;
     phi_message *kept;
     if (!phi__attempt_emit_start(run)) return false;
-    kept = phi__attempt_keep_answer(run, failure);
+    kept = phi__attempt_end_keep_answer(run, failure);
     if (kept == NULL) return false;
     memset(&entry, 0, sizeof entry);
     entry.kind = PHI_ENTRY_MESSAGE;
@@ -104,7 +104,7 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
     entry.turn_index = run->turn.index;
     entry.message = kept;
     if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__answer_settle(run->attempt.answer, kept);
+    phi__attempt_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
@@ -114,22 +114,22 @@ static bool phi__attempt_log(phi__run *run, const phi_failure *failure) {
 
 /* ---- once more ---- */
 
-static double phi__attempt_random(phi__run *run) {
+static double phi__attempt_end_random(phi__run *run) {
     uint32_t bits = 0;
     phi__io_random(run->agent->rt->io, &bits, sizeof bits);
     return (double)bits / 4294967296.0;
 }
 
 /* How many attempts there are in all: the first one is no retry. */
-static uint32_t phi__attempt_most(const phi_retry *retry) {
+static uint32_t phi__attempt_end_most(const phi_retry *retry) {
     return retry->max_retries == PHI_UNLIMITED ? PHI_UNLIMITED : retry->max_retries + 1;
 }
 
-static bool phi__attempt_emit_retry(phi__run *run, const phi_failure *failure) {
-    uint32_t attempts = phi__attempt_most(&run->agent->desc.retry);
+static bool phi__attempt_end_emit_retry(phi__run *run, const phi_failure *failure) {
+    uint32_t attempts = phi__attempt_end_most(&run->agent->desc.retry);
     char words[400], line[560], most[16] = "unlimited";
     phi_event event;
-    phi__attempt_words(failure, words, sizeof words);
+    phi__attempt_end_words(failure, words, sizeof words);
     words[phi__utf8_cut(phi_str_of(words), sizeof words - 1)] = '\0';
     if (attempts != PHI_UNLIMITED) (void)snprintf(most, sizeof most, "%u", (unsigned)attempts);
     (void)snprintf(line, sizeof line, "Provider error (attempt %u/%s), retrying in %.1fs: %s",
@@ -147,19 +147,19 @@ static bool phi__attempt_emit_retry(phi__run *run, const phi_failure *failure) {
 }
 
 /* failure: in the thread. */
-static phi__state phi__attempt_again(phi__run *run, const phi_failure *failure) {
+static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failure) {
     uint64_t now = phi__io_now_us(run->agent->rt->io);
     bool emitted;
     run->attempt.retries++;
     run->attempt.retry_at_us = now + (uint64_t)run->attempt.delay_ms * 1000;
-    emitted = phi__attempt_retract(run) && phi__attempt_emit_retry(run, failure);
+    emitted = phi__attempt_retract(run) && phi__attempt_end_emit_retry(run, failure);
     phi__attempt_abandon(run);
     if (!emitted || !phi__run_timer_set(run, run->attempt.retry_at_us)) return PHI__RUN_LOST;
     return PHI__RUN_BACKOFF;
 }
 
 /* A feature has a way out: what the run goes to next. ON: none has. */
-static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failure) {
+static phi__state phi__attempt_end_overflow(phi__run *run, const phi_failure *failure) {
     phi__moment moment;
     phi__state outcome;
     bool emitted;
@@ -176,7 +176,7 @@ static phi__state phi__attempt_overflow(phi__run *run, const phi_failure *failur
 }
 
 /* Another key, once a turn. */
-static phi__state phi__attempt_refused(phi__run *run) {
+static phi__state phi__attempt_end_refused(phi__run *run) {
     bool emitted = phi__attempt_retract(run);
     run->attempt.refused = run->attempt.fresh = true;
     phi__attempt_abandon(run);
@@ -185,13 +185,13 @@ static phi__state phi__attempt_refused(phi__run *run) {
 
 /* ---- for good ---- */
 
-static bool phi__attempt_wanted(const phi__run *run) {
+static bool phi__attempt_end_wanted(const phi__run *run) {
     return !run->end.cancelled && !run->end.stopping;
 }
 
 /* Logs the answer, whole or not, and counts it. */
-static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
-    bool emitted = phi__attempt_log(run, failure);
+static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
+    bool emitted = phi__attempt_end_log(run, failure);
     if (run->reply == NULL) return false;
     phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
@@ -200,17 +200,17 @@ static bool phi__attempt_settle(phi__run *run, const phi_failure *failure) {
     return true;
 }
 
-PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
+PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was let go of */
-        run->attempt.answer = phi__answer_new(&run->agent->memory, &run->agent->desc.model);
+        run->attempt.answer = phi__attempt_answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
         phi__buf_init(&run->attempt.collected, &run->agent->memory);
         run->attempt.emitted = false;
     }
-    if (!phi__attempt_settle(run, failure)) return PHI__RUN_LOST;
+    if (!phi__attempt_end_settle(run, failure)) return PHI__RUN_LOST;
     if (failure->kind == PHI_FAILURE_CANCELLED) {
         run->status = PHI_CANCELLED;
         return PHI__RUN_TURN_END;
@@ -221,19 +221,20 @@ PHI__FN phi__state phi__attempt_give_up(phi__run *run) {
 PHI__FN phi__state phi__attempt_end(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     phi__state next = PHI__RUN_ON;
-    if (failure == NULL) return phi__attempt_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
+    if (failure == NULL)
+        return phi__attempt_end_settle(run, NULL) ? PHI__RUN_ANSWERED : PHI__RUN_LOST;
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_wanted(run))
-        next = phi__attempt_overflow(run, failure);
+    if (failure->kind == PHI_FAILURE_OVERFLOW && phi__attempt_end_wanted(run))
+        next = phi__attempt_end_overflow(run, failure);
     if (next != PHI__RUN_ON) return next;
     if (failure->kind == PHI_FAILURE_AUTH && run->attempt.fault_status != PHI_DENIED &&
         !run->attempt.fresh && phi__hook_wants(run->agent, PHI_HOOK_CREDENTIAL) &&
-        phi__attempt_wanted(run))
-        return phi__attempt_refused(run);
-    if (phi__attempt_wanted(run) &&
+        phi__attempt_end_wanted(run))
+        return phi__attempt_end_refused(run);
+    if (phi__attempt_end_wanted(run) &&
         phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                          phi__attempt_random(run), &run->attempt.delay_ms) &&
+                          phi__attempt_end_random(run), &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms))
-        return phi__attempt_again(run, failure);
-    return phi__attempt_give_up(run);
+        return phi__attempt_end_again(run, failure);
+    return phi__attempt_end_give_up(run);
 }

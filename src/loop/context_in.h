@@ -22,4 +22,9 @@ PHI__FN bool phi__context_pin(phi__run *run);
 PHI__FN bool phi__context_listed(const phi__run *run); /* they were asked */
 PHI__FN void phi__context_clear(phi__run *run);        /* they are to be asked anew */
 
+/* The states REQUEST, CREDENTIAL and SIGN. */
+PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
+PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait);
+PHI__FN phi__state phi__model_call_sign(phi__run *run);
+
 #endif

@@ -165,7 +165,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     if (record == events->kept) events->kept = record->next;
     phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
     phi__events_leave(record);
-    phi__answer_drop(record->answer);
+    phi__attempt_answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
         phi__events_unblock(events, record->block);
@@ -323,10 +323,10 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__answer_empty(record->answer);
+        record->event.message = phi__attempt_answer_empty(record->answer);
         return;
     }
-    record->event.message = phi__answer_message(record->answer);
+    record->event.message = phi__attempt_answer_message(record->answer);
     record->event.partial = phi__events_partial(record);
 }
 

@@ -3,7 +3,6 @@
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
-#include "loop/answer_in.h"
 #include "loop/attempt_in.h"
 #include "loop/limits_in.h"
 #include "loop/draft_in.h"
@@ -69,6 +68,9 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 /* cancels if it goes; NULL is harmless */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
+/* What a run says of a status: that of a provider's open, and that of a transport's. */
+PHI__FN phi_status phi__transfer_status(phi_status status);
+PHI__FN phi_status phi__transfer_network_status(phi_status status);
 
 /* arguments.c */
 /* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
@@ -145,14 +147,6 @@ PHI__FN void phi__run_take(phi__run *run);
 PHI__FN void phi__run_unmake(phi__run *run);
 PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
 PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
-
-/* model_call.c: the states REQUEST, SEND, STREAM and BACKOFF */
-PHI__FN phi__state phi__run_request(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_credential(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_sign(phi__run *run);
-PHI__FN phi__state phi__run_send(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_stream(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_backoff(phi__run *run, bool *wait);
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);

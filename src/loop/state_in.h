@@ -17,7 +17,6 @@
 #include "io/inbox_in.h"
 #include "io/secret_in.h"
 #include "loop/agent_desc.h"
-#include "loop/answer_in.h"
 #include "loop/attempt_in.h"
 #include "loop/limits_in.h"
 #include "loop/compactor.h"

@@ -223,7 +223,7 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
 
 /* What belongs to one turn begins anew. */
 static void phi__states_turn_clear(phi__run *run) {
-    phi__run_rewind(run);
+    phi__attempt_rewind(run);
     phi__limits_charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
@@ -441,12 +441,12 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_TURN: return phi__states_turn_begin(run);
     case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
     case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
-    case PHI__RUN_REQUEST: return phi__run_request(run, wait);
-    case PHI__RUN_CREDENTIAL: return phi__run_credential(run, wait);
-    case PHI__RUN_SIGN: return phi__run_sign(run);
-    case PHI__RUN_SEND: return phi__run_send(run, wait);
-    case PHI__RUN_STREAM: return phi__run_stream(run, wait);
-    case PHI__RUN_BACKOFF: return phi__run_backoff(run, wait);
+    case PHI__RUN_REQUEST: return phi__model_call_request(run, wait);
+    case PHI__RUN_CREDENTIAL: return phi__model_call_credential(run, wait);
+    case PHI__RUN_SIGN: return phi__model_call_sign(run);
+    case PHI__RUN_SEND: return phi__attempt_send(run, wait);
+    case PHI__RUN_STREAM: return phi__attempt_stream(run, wait);
+    case PHI__RUN_BACKOFF: return phi__attempt_backoff(run, wait);
     case PHI__RUN_HELD: return phi__feature_held(run, wait);
     case PHI__RUN_TOOLS: return phi__tools_run(run, wait);
     case PHI__RUN_FAILED: return phi__states_failed(run, wait);
@@ -469,7 +469,7 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
 /* An outcome may lead to another. They are those of the same state: nothing comes in between. */
 static phi__state phi__states_follow(phi__run *run, phi__state outcome) {
     if (outcome == PHI__RUN_ENDED) outcome = phi__attempt_end(run);
-    if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_give_up(run);
+    if (outcome == PHI__RUN_GIVE_UP) outcome = phi__attempt_end_give_up(run);
     if (outcome == PHI__RUN_ANSWERED) outcome = phi__tools_make_calls(run);
     return outcome == PHI__RUN_LOST ? phi__run_no_memory(run) : outcome;
 }

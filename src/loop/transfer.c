@@ -313,6 +313,32 @@ PHI__FN void phi__transfer_close(phi__transfer *t) {
     phi__transfer_unmake(t);
 }
 
+/* ---- what its end says about a run ---- */
+
+/* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
+   mean something else of a run. */
+PHI__FN phi_status phi__transfer_status(phi_status status) {
+    switch (status) {
+    case PHI_BAD_ARG:
+    case PHI_NO_MEMORY:
+    case PHI_FULL:
+    case PHI_TIMEOUT:
+    case PHI_TLS:
+    case PHI_PARSE:
+    case PHI_TOO_BIG:
+    case PHI_NOT_FOUND:
+    case PHI_IO:
+    case PHI_UNSUPPORTED:
+    case PHI_REFUSED: return status;
+    default: return PHI_NETWORK;
+    }
+}
+
+/* A transport is refused by a server that is not there, a run by a provider that has answered. */
+PHI__FN phi_status phi__transfer_network_status(phi_status status) {
+    return status == PHI_REFUSED ? PHI_UNREACHABLE : phi__transfer_status(status);
+}
+
 /* ---- public ---- */
 
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer handle, phi_transfer_stage stage) {
