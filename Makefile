@@ -26,9 +26,9 @@ CFLAGS = -std=c99 -D_GNU_SOURCE $(WARN) $(FLAGS_$(V))
 # The parts of the test suite that run again under valgrind and under the thread sanitizer. What takes many seconds there is
 # left to `make valgrind`, which `make soak` begins with. Valgrind is Linux's.
 VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c tests/persist/test_flat.c \
-    tests/agent/test_event_read.c tests/loop/test_attack_retry.c tests/loop/test_cancel_everywhere.c \
+    tests/agent/test_event_read.c tests/loop/test_run_memory.c tests/loop/test_cancel_everywhere.c \
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
-    tests/loop/test_attack_hooks_threads.c tests/history/test_compact.c tests/history/test_project.c \
+    tests/loop/test_hooks_threads.c tests/history/test_compact.c tests/history/test_project.c \
     tests/persist/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
 # Children of fork that end without freeing anything have leaked, for valgrind.
 VALGRIND_FORKS = tests/agent/test_leave.c tests/persist/test_crash.c

@@ -1,291 +1,7 @@
-/* test_agent.c - what src/agent/agent.h promises: every error, what a failure leaves, and how long a
-   handle and a pointer live. */
-#include "support/rig.h"
-#include "text/json.h"
-
-static phi_flow done_start(void *user_data, phi_call call, phi_str arguments) {
-    (void)user_data;
-    (void)call;
-    (void)arguments;
-    return PHI_DONE;
-}
-
-static phi_tool named(const char *name) {
-    phi_tool tool;
-    memset(&tool, 0, sizeof tool);
-    tool.name = name;
-    tool.description = "Does";
-    tool.start = done_start;
-    return tool;
-}
-
-static void refused(rig *r, const phi_agent_desc *desc, phi_status status, const char *want) {
-    const char *words = NULL;
-    phi_agent agent = phi_agent_new(rig_runtime(r), desc);
-    CHECK(agent.rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), status);
-    CHECK_EQ_STR(words, want);
-}
-
-static void check_words(rig *r, const char *want) {
-    const char *words = NULL;
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, want);
-}
-
-TEST(a_bad_model_is_refused_with_the_field_to_fix) {
-    rig *r = rig_new();
-    phi_model_header header = {"X-Name", "va\nlue"};
-    phi_agent_desc desc = rig_desc();
-    refused(r, NULL, PHI_BAD_ARG, "phi_agent_new: desc is NULL");
-    memset(&desc, 0, sizeof desc);
-    refused(r, &desc, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
-    desc = rig_desc();
-    desc.model.protocol = NULL;
-    refused(r, &desc, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
-    desc.model.protocol = "";
-    refused(r, &desc, PHI_BAD_ARG, "model.protocol is missing: use a phi_model_ preset");
-    desc.model.protocol = "telepathy";
-    refused(r, &desc, PHI_UNSUPPORTED, "No provider registered for protocol: telepathy");
-    desc = rig_desc();
-    desc.model.id = "";
-    refused(r, &desc, PHI_BAD_ARG, "model.id is missing");
-    desc.model.id = NULL;
-    refused(r, &desc, PHI_BAD_ARG, "model.id is missing");
-    desc = rig_desc();
-    desc.model.base_url = NULL;
-    refused(r, &desc, PHI_BAD_ARG, "model.base_url is missing");
-    desc = rig_desc();
-    desc.model.api_key = "key\r\nX-Evil: 1";
-    refused(r, &desc, PHI_BAD_ARG, "model.api_key holds a line break");
-    desc = rig_desc();
-    desc.model.header_count = 1;
-    refused(r, &desc, PHI_BAD_ARG, "model.headers is missing, header_count is 1");
-    desc.model.headers = &header;
-    refused(r, &desc, PHI_BAD_ARG, "model.headers[0]: not a header");
-    header.name = "X:Name";
-    header.value = "value";
-    refused(r, &desc, PHI_BAD_ARG, "model.headers[0]: not a header");
-    header.name = NULL;
-    refused(r, &desc, PHI_BAD_ARG, "model.headers[0]: not a header");
-    CHECK(phi_agent_new(NULL, &desc).rt == NULL);
-    rig_free(r);
-}
-
-TEST(a_bad_tool_is_refused_with_its_name) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_tool tools[2];
-    desc.tool_count = 2;
-    refused(r, &desc, PHI_BAD_ARG, "tools is missing, tool_count is 2");
-    desc.tools = tools;
-    tools[0] = named(NULL);
-    tools[1] = named("b");
-    refused(r, &desc, PHI_BAD_ARG, "tools[0].name is missing");
-    tools[0] = named("");
-    refused(r, &desc, PHI_BAD_ARG, "tools[0].name is missing");
-    tools[0] = named("b");
-    refused(r, &desc, PHI_BAD_ARG, "tool \"b\" is there twice");
-    tools[0] = named("a");
-    tools[0].start = NULL;
-    refused(r, &desc, PHI_BAD_ARG, "tool \"a\": start is missing");
-    tools[0] = named("a");
-    tools[0].schema = "{\"type\":";
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_PARSE);
-    tools[0].schema = "{\"type\":\"wombat\"}";
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    CHECK(phi_last_error(rig_runtime(r), NULL, NULL) != PHI_OK);
-    rig_free(r);
-}
-
-/* Only the codec's URL and the words matter: `shown` is what a refusal quotes. */
-static void refused_url(rig *r, const char *url, const char *shown) {
-    phi_agent_desc desc = rig_desc();
-    char want[300];
-    desc.model.base_url = url;
-    (void)snprintf(want, sizeof want,
-                   "model.base_url \"%s\": expected http:// or https:// and a host", shown);
-    refused(r, &desc, PHI_BAD_ARG, want);
-}
-
-TEST(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    static const char *const bad[] = {"localhost:11434/v1",
-                                      "localhost",
-                                      "//h/v1",
-                                      "ftp://h/v1",
-                                      "httpss://h",
-                                      "unix:///run/llm",
-                                      "http://",
-                                      "https:///v1",
-                                      "http://?a",
-                                      "http://:8080/v1",
-                                      "http://h/a b",
-                                      " http://h",
-                                      "http:/h",
-                                      "http://h/\x7f"
-                                      "v1"};
-    static const char *const good[] = {"http://h", "HTTPS://h/v1", "http://u:p@h:1/v1?k=v",
-                                       "http://[::1]:8080/v1"};
-    size_t i;
-    for (i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        refused_url(r, bad[i],
-                    strchr(bad[i], 0x7f) != NULL  ? "http://h/?v1"
-                    : strchr(bad[i], '?') != NULL ? "http://?[redacted]"
-                                                  : bad[i]);
-    refused_url(r, "user:pass@h/v1", "[redacted]@h/v1");
-    refused_url(r, "ftp://user:pass@h/v1?key=abc", "ftp://[redacted]@h/v1?key=[redacted]");
-    refused_url(r, "http://user:pass@", "http://[redacted]@");
-    for (i = 0; i < sizeof good / sizeof good[0]; i++) {
-        phi_agent agent;
-        desc.model.base_url = good[i];
-        agent = phi_agent_new(rig_runtime(r), &desc);
-        CHECK(agent.rt != NULL);
-        CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    }
-    rig_free(r);
-}
-
-TEST(a_tool_name_that_the_target_does_not_take_is_refused) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_tool tool = named("files.read");
-    phi_model google = phi_model_google("gemini-2.5-pro", "key");
-    phi_agent agent;
-    char longest[66];
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    refused(r, &desc, PHI_BAD_ARG,
-            "tools[0].name \"files.read\": expected 1 to 64 of a-z A-Z 0-9 _ -");
-    memset(longest, 'a', 65);
-    longest[65] = '\0';
-    tool.name = longest;
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    longest[64] = '\0';
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt != NULL);
-    tool.name = "2d_map"; /* Anthropic takes it */
-    agent = phi_agent_new(rig_runtime(r), &desc);
-    REQUIRE(agent.rt != NULL);
-    CHECK_EQ_INT(phi_agent_set_model(agent, &google), PHI_BAD_ARG);
-    check_words(r, "tools[0].name \"2d_map\": expected a letter or _ at first");
-    desc.model = google;
-    refused(r, &desc, PHI_BAD_ARG, "tools[0].name \"2d_map\": expected a letter or _ at first");
-    tool.name = "map/2d";
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
-    check_words(r, "tools[0].name \"map/2d\": expected 1 to 64 of a-z A-Z 0-9 _ -");
-    rig_free(r);
-}
-
-TEST(a_schema_that_does_not_describe_an_object_is_refused) {
-    static const char *const pairs[][2] = {
-        {"[]", ": expected an object with \"type\":\"object\""},
-        {"true", ": expected an object with \"type\":\"object\""},
-        {"{}", ": expected an object with \"type\":\"object\""},
-        {"{\"type\":\"string\"}", ": expected an object with \"type\":\"object\""},
-        {"{\"type\":[\"object\",\"null\"]}", ": expected an object with \"type\":\"object\""},
-        {"{\"type\":\"object\",\"properties\":[]}", ".properties: expected an object, got array"},
-        {"{\"type\":\"object\",\"properties\":{\"a\":{},\"path\":\"string\"}}",
-         ".properties.path: expected a schema, got string"}};
-    rig *r = rig_new();
-    size_t i;
-    int checks;
-    for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        phi_agent_desc desc = rig_desc();
-        char want[200];
-        for (checks = 0; checks < 2; checks++) {
-            phi_tool tool = named("look");
-            desc.tools = &tool;
-            desc.tool_count = 1;
-            tool.schema = pairs[i][0];
-            tool.checks_arguments = checks == 1;
-            (void)snprintf(want, sizeof want, "tool \"look\": schema%s", pairs[i][1]);
-            refused(r, &desc, PHI_BAD_ARG, want);
-        }
-        desc = rig_desc();
-        desc.format.kind = PHI_FORMAT_JSON_SCHEMA;
-        desc.format.schema = pairs[i][0];
-        (void)snprintf(want, sizeof want, "format.schema%s", pairs[i][1]);
-        refused(r, &desc, PHI_BAD_ARG, want);
-    }
-    rig_free(r);
-}
-
-TEST(hooks_that_are_never_called_and_tools_that_nothing_can_approve_are_refused) {
-    static const char unapproved[] =
-        "tool \"rm\": needs_approval, and nothing can approve: set hook_fn, and "
-        "PHI_HOOK_BEFORE_TOOL in hook_points";
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_tool tool = named("rm");
-    phi_agent agent;
-    rig_hooks(r, &desc, 0);
-    refused(r, &desc, PHI_BAD_ARG, "hook_points is 0, hook_fn would never be called");
-    desc = rig_desc();
-    agent = phi_agent_new(rig_runtime(r), &desc);
-    tool.needs_approval = true;
-    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_BAD_ARG);
-    check_words(r, unapproved);
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    refused(r, &desc, PHI_BAD_ARG, unapproved);
-    rig_hooks(r, &desc, PHI_HOOK_AFTER_TOOL);
-    refused(r, &desc, PHI_BAD_ARG, unapproved);
-    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL);
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt != NULL);
-    rig_free(r);
-}
-
-TEST(numbers_that_make_no_sense_are_refused) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    volatile double zero = 0.0;
-    desc.has_temperature = true;
-    desc.temperature = -0.5;
-    refused(r, &desc, PHI_BAD_ARG, "temperature is -0.5: expected 0 or more");
-    desc.temperature = 1.0 / zero;
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    desc.temperature = zero / zero;
-    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
-    desc = rig_desc();
-    desc.tool_mode = (phi_tool_mode)9;
-    refused(r, &desc, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-            "first_turn_trigger, keep or at_memory_limit is none of its values");
-    desc = rig_desc();
-    desc.thinking = (phi_thinking)9;
-    refused(r, &desc, PHI_BAD_ARG,
-            "thinking, tool_choice, tool_mode, steering_mode, follow_up_mode, "
-            "first_turn_trigger, keep or at_memory_limit is none of its values");
-    rig_free(r);
-}
-
-TEST(a_tools_array_of_none_and_the_largest_numbers_are_taken) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_tool tool = named("a");
-    phi_agent agent;
-    desc.tools = &tool;
-    desc.max_tokens = UINT32_MAX;
-    desc.tool_batch = UINT32_MAX;
-    desc.model.context_window = desc.model.max_tokens = UINT32_MAX;
-    desc.limits.max_turns = UINT32_MAX;
-    desc.limits.max_tokens = UINT64_MAX;
-    desc.limits.max_duration_ms = UINT32_MAX;
-    desc.limits.max_cost = 1e300;
-    desc.memory_limit_bytes = SIZE_MAX;
-    desc.event_queue_bytes = desc.max_event_bytes = SIZE_MAX;
-    desc.max_response_bytes = UINT64_MAX;
-    agent = rig_agent(r, &desc);
-    REQUIRE(agent.rt != NULL);
-    rig_says(r, "fine");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_INT(phi_message_count(agent), 2);
-    CHECK(strstr(rig_request(r, 0), "\"tools\"") == NULL);
-    rig_free(r);
-}
+/* test_agent.c - what src/agent/agent.h promises of an agent that was made: its defaults, what
+   changes it, what a failure leaves, and how long a handle and a pointer live. */
+#include "support/ask.h"
+#include "support/heard.h"
 
 TEST(a_prompt_says_what_is_wrong_with_it) {
     rig *r = rig_new();
@@ -397,19 +113,6 @@ TEST(an_abort_posted_before_a_prompt_does_not_end_its_run) {
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
-    rig_free(r);
-}
-
-TEST(a_provider_under_its_old_name_is_one_with_the_name_of_today) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    desc.model.protocol = PHI_PROTOCOL_OPENAI_RESPONSES;
-    desc.model.provider = "openai-responses";
-    desc.model.id = "gpt-5";
-    agent = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_prompt(agent, "Hello"), PHI_OK);
-    CHECK(strstr(phi_agent_last_loop_id(agent).at, ".openai_responses.gpt-5.") != NULL);
     rig_free(r);
 }
 
@@ -591,34 +294,6 @@ TEST(the_words_of_an_error_are_its_own) {
     rig_free(r);
 }
 
-TEST(an_agent_that_is_not_made_leaves_nothing) {
-    int n;
-    bool tripped = true;
-    for (n = 0; tripped && n < 100; n++) {
-        rig *r = rig_new();
-        phi_tool tool = named("a");
-        phi_agent_desc desc = rig_desc();
-        size_t used = phi_memory_used(rig_runtime(r), NULL);
-        phi_agent agent;
-        tool.schema = "{\"type\":\"object\",\"properties\":{}}";
-        desc.tools = &tool;
-        desc.tool_count = 1;
-        desc.system_prompt = "You are small.";
-        desc.agent_id = desc.session_id = NULL;
-        test_alloc_fail_at(n);
-        agent = phi_agent_new(rig_runtime(r), &desc);
-        tripped = test_alloc_tripped();
-        test_alloc_fail_at(-1);
-        CHECK_EQ_INT(agent.rt == NULL, tripped);
-        if (tripped) {
-            CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_NO_MEMORY);
-            CHECK(phi_memory_used(rig_runtime(r), NULL) - used < 4096); /* a page of slots stays */
-        }
-        rig_free(r);
-    }
-    CHECK(n > 5);
-}
-
 TEST(ten_thousand_agents_come_and_go) {
     rig *r = rig_new();
     enum { MANY = 10000 };
@@ -642,22 +317,6 @@ TEST(ten_thousand_agents_come_and_go) {
     for (i = 9999; i >= 5000; i--) CHECK_EQ_INT(phi_agent_free(agents[i]), PHI_OK);
     for (i = 0; i < 1000; i++) CHECK(!phi_agent_alive(agents[i]));
     free(agents);
-    rig_free(r);
-}
-
-TEST(a_keyword_of_a_schema_that_would_restrict_and_is_not_understood_is_named) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_tool tool = named("look");
-    phi_agent agent;
-    tool.schema = "{\"type\":\"object\",\"properties\":{\"path\":{\"pattern\":\"^/\"}}}";
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    refused(r, &desc, PHI_UNSUPPORTED,
-            "tool \"look\": schema.properties.path: \"pattern\" is not supported");
-    tool.checks_arguments = true; /* then it is the tool's to understand */
-    agent = rig_agent(r, &desc);
-    CHECK(agent.rt != NULL);
     rig_free(r);
 }
 
@@ -718,29 +377,154 @@ TEST(a_run_that_ended_without_memory_is_heard_before_the_next_begins) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(a_bad_model_is_refused_with_the_field_to_fix),
-          TEST_ENTRY(a_bad_tool_is_refused_with_its_name),
-          TEST_ENTRY(a_base_url_that_phi_does_not_speak_is_refused_and_shown_without_its_secrets),
-          TEST_ENTRY(a_tool_name_that_the_target_does_not_take_is_refused),
-          TEST_ENTRY(a_schema_that_does_not_describe_an_object_is_refused),
-          TEST_ENTRY(hooks_that_are_never_called_and_tools_that_nothing_can_approve_are_refused),
-          TEST_ENTRY(numbers_that_make_no_sense_are_refused),
-          TEST_ENTRY(a_tools_array_of_none_and_the_largest_numbers_are_taken),
-          TEST_ENTRY(a_prompt_says_what_is_wrong_with_it),
-          TEST_ENTRY(text_that_is_not_utf8_leaves_as_utf8),
-          TEST_ENTRY(a_freed_agents_handle_is_stale_everywhere),
-          TEST_ENTRY(an_abort_posted_before_a_prompt_does_not_end_its_run),
-          TEST_ENTRY(a_provider_under_its_old_name_is_one_with_the_name_of_today),
-          TEST_ENTRY(while_a_run_goes_on_model_and_history_stay),
-          TEST_ENTRY(a_new_model_takes_over_in_mid_conversation),
-          TEST_ENTRY(a_model_change_without_memory_changes_nothing),
-          TEST_ENTRY(a_reset_forgets_the_history_and_needs_no_memory),
-          TEST_ENTRY(a_reset_with_events_in_the_queue_purges_them),
-          TEST_ENTRY(agents_freed_unheard_leave_no_events_behind),
-          TEST_ENTRY(a_prompt_refused_for_memory_may_be_tried_for_ever),
-          TEST_ENTRY(the_words_of_an_error_are_its_own),
-          TEST_ENTRY(an_agent_that_is_not_made_leaves_nothing),
-          TEST_ENTRY(ten_thousand_agents_come_and_go),
-          TEST_ENTRY(a_handle_of_zeros_is_a_bad_argument_everywhere),
-          TEST_ENTRY(a_run_that_ended_without_memory_is_heard_before_the_next_begins),
-          TEST_ENTRY(a_keyword_of_a_schema_that_would_restrict_and_is_not_understood_is_named))
+TEST(an_agent_s_defaults_are_no_thinking_parallel_tools_one_at_a_time_queues_and_three_retries) {
+    rig *r = rig_new();
+    phi_agent_desc desc = plain_desc(), got;
+    phi_agent agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(got.thinking, PHI_THINKING_OFF);
+    CHECK_EQ_INT(got.tool_mode, PHI_TOOLS_PARALLEL);
+    CHECK_EQ_INT(got.steering_mode, PHI_QUEUE_ONE_AT_A_TIME);
+    CHECK_EQ_INT(got.follow_up_mode, PHI_QUEUE_ONE_AT_A_TIME);
+    CHECK(!got.retry.disable);
+    CHECK_EQ_INT(got.retry.max_retries, 3);
+    CHECK_EQ_INT(got.retry.initial_delay_ms, 1000);
+    CHECK(near_to(got.retry.backoff_multiplier, 2.0));
+    CHECK_EQ_INT(got.retry.max_delay_ms, 30000);
+    CHECK_EQ_INT(got.retry.max_server_delay_ms, 60000);
+    CHECK_EQ_INT(got.first_turn_trigger, PHI_TRIGGER_USER);
+    CHECK_EQ_INT(got.cache.mode, PHI_CACHE_AUTO);
+    CHECK(!got.has_temperature);
+    CHECK(got.system_prompt == NULL || got.system_prompt[0] == '\0');
+    CHECK_EQ_STR(got.model.id, "test-model");
+    rig_free(r);
+}
+
+TEST(a_prompt_while_the_agent_streams_is_an_error_that_changes_nothing) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_BUSY);
+    CHECK_EQ_INT(rig_run(r, 5), 1);
+    CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_BUSY);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_BUSY);
+    CHECK_EQ_STR(words_of(r), "Agent is already streaming. Use steer() or follow_up().");
+    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_BUSY);
+    CHECK_EQ_INT(phi_send(agent, "3"), PHI_BUSY);
+    CHECK_EQ_INT(phi_message_count(agent), 1);
+    CHECK_EQ_INT(phi_steer(agent, "4"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, "5"), PHI_OK);
+    rig_free(r);
+}
+
+TEST(a_prompt_makes_two_messages_and_one_that_calls_a_tool_four) {
+    rig *r = rig_new();
+    phi_agent agent = echo_agent(r);
+    rig_says(r, "Hello");
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "done");
+    rig_call(r, "c2", "echo", "{}");
+    rig_says(r, "tools survive a run");
+    ask(r, agent, "Hi");
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    ask(r, agent, "go");
+    CHECK_EQ_INT(phi_message_count(agent), 6);
+    ask(r, agent, "go on");
+    CHECK_EQ_INT(phi_message_count(agent), 10);
+    CHECK(!phi_message_at(agent, 8)->is_error);
+    CHECK(strstr(rig_request(r, 4), "\"Hi\"") != NULL); /* the model sees all that was said */
+    rig_free(r);
+}
+
+TEST(a_reset_empties_messages_and_queues_and_the_agent_is_not_running) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_says(r, "Hello");
+    rig_says(r, "Hello again");
+    ask(r, agent, "Hi");
+    CHECK_EQ_INT(phi_steer(agent, "s"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, "f"), PHI_OK);
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
+    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+    CHECK(!phi_agent_running(agent));
+    ask(r, agent, "Hi");
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    rig_free(r);
+}
+
+TEST(setting_tools_replaces_the_list) {
+    rig *r = rig_new();
+    phi_agent agent = echo_agent(r);
+    phi_tool tool = rig_wait(r);
+    rig_says(r, "a");
+    rig_says(r, "b");
+    ask(r, agent, "1");
+    CHECK_EQ_INT(phi_agent_set_tools(agent, &tool, 1), PHI_OK);
+    ask(r, agent, "2");
+    CHECK(strstr(rig_request(r, 0), "\"echo\"") != NULL);
+    CHECK(strstr(rig_request(r, 0), "\"wait\"") == NULL);
+    CHECK(strstr(rig_request(r, 1), "\"echo\"") == NULL);
+    CHECK(strstr(rig_request(r, 1), "\"wait\"") != NULL);
+    rig_free(r);
+}
+
+/* ---- what an agent gives out, given back to it ---- */
+
+/* Hypothesis: a setter that is given what the getter gave frees it before it reads it. */
+TEST(what_an_agent_gives_out_may_be_given_back_to_it) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), got;
+    phi_tool tools[2];
+    phi_agent agent, twin;
+    tools[0] = rig_echo();
+    tools[1] = rig_wait(r);
+    desc.tools = tools;
+    desc.tool_count = 2;
+    desc.system_prompt = "You are careful.";
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_tools(agent, got.tools + 1, 1), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_system_prompt(agent, got.system_prompt + 4), PHI_OK);
+    CHECK_EQ_INT(phi_agent_set_model(agent, &got.model), PHI_OK);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(got.tool_count, 1);
+    CHECK_EQ_STR(got.tools[0].name, "wait");
+    CHECK_EQ_STR(got.system_prompt, "are careful.");
+    twin = phi_agent_new(rig_runtime(r), &got);
+    CHECK(phi_agent_alive(twin));
+    {
+        phi_content block;
+        phi_message m = text_message(PHI_ROLE_USER, &block, "before");
+        CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+        CHECK_EQ_INT(phi_append_message(agent, phi_message_at(agent, 0)), PHI_OK);
+        CHECK_EQ_INT(phi_replace_messages(agent, phi_message_at(agent, 0), 1), PHI_OK);
+        CHECK_EQ_STR(text_at(agent, 0, 0), "before");
+    }
+    rig_free(r);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_prompt_says_what_is_wrong_with_it),
+    TEST_ENTRY(text_that_is_not_utf8_leaves_as_utf8),
+    TEST_ENTRY(a_freed_agents_handle_is_stale_everywhere),
+    TEST_ENTRY(an_abort_posted_before_a_prompt_does_not_end_its_run),
+    TEST_ENTRY(while_a_run_goes_on_model_and_history_stay),
+    TEST_ENTRY(a_new_model_takes_over_in_mid_conversation),
+    TEST_ENTRY(a_model_change_without_memory_changes_nothing),
+    TEST_ENTRY(a_reset_forgets_the_history_and_needs_no_memory),
+    TEST_ENTRY(a_reset_with_events_in_the_queue_purges_them),
+    TEST_ENTRY(agents_freed_unheard_leave_no_events_behind),
+    TEST_ENTRY(a_prompt_refused_for_memory_may_be_tried_for_ever),
+    TEST_ENTRY(the_words_of_an_error_are_its_own), TEST_ENTRY(ten_thousand_agents_come_and_go),
+    TEST_ENTRY(a_handle_of_zeros_is_a_bad_argument_everywhere),
+    TEST_ENTRY(a_run_that_ended_without_memory_is_heard_before_the_next_begins),
+    TEST_ENTRY(
+        an_agent_s_defaults_are_no_thinking_parallel_tools_one_at_a_time_queues_and_three_retries),
+    TEST_ENTRY(a_prompt_while_the_agent_streams_is_an_error_that_changes_nothing),
+    TEST_ENTRY(a_prompt_makes_two_messages_and_one_that_calls_a_tool_four),
+    TEST_ENTRY(a_reset_empties_messages_and_queues_and_the_agent_is_not_running),
+    TEST_ENTRY(setting_tools_replaces_the_list),
+    TEST_ENTRY(what_an_agent_gives_out_may_be_given_back_to_it))

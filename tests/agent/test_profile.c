@@ -1,8 +1,10 @@
-/* test_profile.c - system prompts made of blocks. */
-#include "agent/profile.h"
-#include "support/test.h"
+/* test_profile.c - system prompts made of blocks, and profiles that fill what a desc leaves
+   unset. */
+#include "support/ask.h"
+#include "support/heard.h"
 
 static phi_memory memory;
+
 static phi_arena arena;
 
 static void begin(void) {
@@ -130,6 +132,99 @@ TEST(composing_survives_every_failed_allocation) {
     CHECK_EQ_INT(status, PHI_OK);
 }
 
+TEST(a_profile_fills_only_what_is_unset) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), got;
+    phi_profile profile;
+    phi_agent agent;
+    heard h;
+    memset(&profile, 0, sizeof profile);
+    heard_begin(&h, r);
+    profile.system_prompt = "You are the smith.";
+    profile.thinking = PHI_THINKING_LOW;
+    profile.max_tokens = 777;
+    profile.has_temperature = true;
+    profile.temperature = 0.25;
+    profile.config_id = "smith";
+    profile.workspace = "forge";
+    desc.profile = &profile;
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_STR(got.system_prompt, "You are the smith.");
+    CHECK_EQ_INT(got.thinking, PHI_THINKING_LOW);
+    CHECK_EQ_INT(got.max_tokens, 777);
+    CHECK(got.has_temperature && near_to(got.temperature, 0.25));
+    CHECK_EQ_STR(got.config_id, "smith");
+    CHECK_EQ_STR(got.workspace, "forge");
+    rig_says(r, "a");
+    ask(r, agent, "Hi");
+    CHECK(strstr(rig_request(r, 0), "You are the smith.") != NULL);
+    CHECK_EQ_STR(h.loop_id, "session.smith.1");
+    desc.system_prompt = "You are the cook.";
+    desc.thinking = PHI_THINKING_HIGH;
+    desc.max_tokens = 99;
+    desc.has_temperature = true;
+    desc.temperature = 0.0;
+    desc.config_id = "cook";
+    desc.workspace = "kitchen";
+    agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_STR(got.system_prompt, "You are the cook.");
+    CHECK_EQ_INT(got.thinking, PHI_THINKING_HIGH);
+    CHECK_EQ_INT(got.max_tokens, 99);
+    CHECK(got.has_temperature && near_to(got.temperature, 0.0));
+    CHECK_EQ_STR(got.config_id, "cook");
+    CHECK_EQ_STR(got.workspace, "kitchen");
+    rig_free(r);
+}
+
+TEST(a_profile_has_a_uuid_by_default_and_gives_back_every_field) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_profile profile;
+    const phi_profile *got;
+    phi_agent agent;
+    static const char *const skills[] = {"forging", "haggling"};
+    char scratch[16] = "Brokk";
+    memset(&profile, 0, sizeof profile);
+    CHECK(phi_agent_profile(rig_agent(r, NULL)) == NULL);
+    desc.profile = &profile;
+    agent = rig_agent(r, &desc);
+    got = phi_agent_profile(agent);
+    REQUIRE(got != NULL);
+    CHECK_EQ_INT(strlen(got->profile_id), 36);
+    CHECK_EQ_INT(got->profile_id[14], '4'); /* version 4 */
+    profile.profile_id = "p-1";
+    profile.name = scratch;
+    profile.description = "A smith";
+    profile.system_prompt = "Be gruff.";
+    profile.thinking = PHI_THINKING_MEDIUM;
+    profile.max_tokens = 100;
+    profile.has_temperature = true;
+    profile.temperature = 0.5;
+    profile.config_id = "smith";
+    profile.workspace = "forge";
+    profile.skills = skills;
+    profile.skill_count = 2;
+    agent = rig_agent(r, &desc);
+    memset(scratch, 'x', 5); /* it was copied */
+    got = phi_agent_profile(agent);
+    REQUIRE(got != NULL);
+    CHECK_EQ_STR(got->profile_id, "p-1");
+    CHECK_EQ_STR(got->name, "Brokk");
+    CHECK_EQ_STR(got->description, "A smith");
+    CHECK_EQ_STR(got->system_prompt, "Be gruff.");
+    CHECK_EQ_INT(got->thinking, PHI_THINKING_MEDIUM);
+    CHECK_EQ_INT(got->max_tokens, 100);
+    CHECK(got->has_temperature && near_to(got->temperature, 0.5));
+    CHECK_EQ_STR(got->config_id, "smith");
+    CHECK_EQ_STR(got->workspace, "forge");
+    REQUIRE(got->skill_count == 2);
+    CHECK_EQ_STR(got->skills[0], "forging");
+    CHECK_EQ_STR(got->skills[1], "haggling");
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(blocks_stand_in_the_order_of_their_slots_with_a_blank_line_between),
           TEST_ENTRY(slots_of_one_order_stand_as_they_are_listed),
           TEST_ENTRY(what_has_no_slot_or_no_block_or_no_text_is_left_out),
@@ -137,4 +232,6 @@ TEST_MAIN(TEST_ENTRY(blocks_stand_in_the_order_of_their_slots_with_a_blank_line_
           TEST_ENTRY(a_block_is_cut_after_so_many_characters_and_never_inside_of_one),
           TEST_ENTRY(the_usual_slots_are_those_of_the_book),
           TEST_ENTRY(arguments_that_are_missing_are_refused),
-          TEST_ENTRY(composing_survives_every_failed_allocation))
+          TEST_ENTRY(composing_survives_every_failed_allocation),
+          TEST_ENTRY(a_profile_fills_only_what_is_unset),
+          TEST_ENTRY(a_profile_has_a_uuid_by_default_and_gives_back_every_field))

@@ -1,6 +1,5 @@
-"""docs/conformance.md: every row names a test that exists and is run, every line of the checklist that
-the page is about has a row, and every test of the files test_conformance_*.c stands in it."""
-import glob
+"""docs/conformance.md: every row names a test that exists and is run, and every line of the checklist that
+the page is about has a row."""
 import os
 import re
 import unittest
@@ -36,12 +35,6 @@ class Conformance(unittest.TestCase):
 
     def test_every_line_has_a_row(self):
         self.assertEqual(LINES, sorted({int(line) for line, _, _ in self.rows}))
-
-    def test_every_conformance_test_stands_in_the_page(self):
-        listed = {name for _, _, name in self.rows}
-        for path in glob.glob(os.path.join(ROOT, "tests", "*", "test_conformance_*.c")):
-            for name in re.findall(r"^TEST\((\w+)\)", read(path), re.M):
-                self.assertTrue(name in listed, f"{name} of {os.path.basename(path)}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,200 @@
-/* test_hooks.c - corners of hooks and filters that no line of the checklist names. */
-#include "agent/snapshot.h"
+/* test_hooks.c - the order of hooks, what they may say, and what they are told.
+   docs/conformance.md names those that prove a line of the checklist. */
 #include "support/heard.h"
-#include "support/rig.h"
+
+/* A tool that says half of its result, then all of it. */
+static phi_flow work_start(void *user_data, phi_call call, phi_str arguments) {
+    (void)user_data;
+    (void)arguments;
+    (void)phi_call_update(call, "half", 4);
+    (void)phi_call_finish(call, "whole", 5, false);
+    return PHI_DONE;
+}
+
+static phi_tool work_tool(void) {
+    phi_tool tool = rig_echo();
+    tool.name = "work";
+    tool.start = work_start;
+    return tool;
+}
+
+TEST(every_hook_is_called_in_the_strict_order) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = work_tool();
+    phi_filter filter = rig_filter(r);
+    phi_agent agent;
+    desc.filters = &filter;
+    desc.filter_count = 1;
+    rig_hooks(r, &desc, 0x7fff); /* all but FILTER, which only filters are */
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "work", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "-> before_loop (0 messages)\n"
+                               "AgentStart\n"
+                               "-> filter \"go\"\n"
+                               "-> steering\n"
+                               "-> before_turn 0 (1 messages)\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"go\"\n"
+                               "MessageEnd user \"go\"\n"
+                               "-> transform_context (1 messages)\n"
+                               "-> convert_to_llm (1 messages)\n"
+                               "MessageStart assistant\n"
+                               "ToolCallDelta \"{}\" of \"{}\"\n"
+                               "MessageEnd assistant work({}) toolUse\n"
+                               "-> before_tool c1 work({})\n"
+                               "ToolExecutionStart c1 work({})\n"
+                               "-> before_tool_update c1 work \"half\"\n"
+                               "ToolExecutionUpdate c1 \"half\"\n"
+                               "-> after_tool_update c1 work \"half\"\n"
+                               "ToolExecutionEnd toolResult c1 \"whole\"\n"
+                               "-> after_tool c1 work\n"
+                               "MessageStart toolResult c1 \"whole\"\n"
+                               "MessageEnd toolResult c1 \"whole\"\n"
+                               "-> steering\n"
+                               "TurnEnd assistant work({}) toolUse\n"
+                               "-> after_turn (3 messages)\n"
+                               "-> steering\n"
+                               "-> before_turn 1 (3 messages)\n"
+                               "TurnStart 1\n"
+                               "-> transform_context (3 messages)\n"
+                               "-> convert_to_llm (3 messages)\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"done\" of \"done\"\n"
+                               "MessageEnd assistant \"done\" stop\n"
+                               "TurnEnd assistant \"done\" stop\n"
+                               "-> after_turn (4 messages)\n"
+                               "-> steering\n"
+                               "-> follow_up\n"
+                               "AgentEnd ok, 4 messages\n"
+                               "-> after_loop (4 messages)\n");
+    rig_free(r);
+}
+
+TEST(a_denied_update_is_not_told_and_the_result_is_as_it_was) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = work_tool();
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL_UPDATE | PHI_HOOK_AFTER_TOOL_UPDATE);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL_UPDATE, PHI_DENY, NULL);
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "work", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_story(r), "ToolExecutionStart c1 work({})\n"
+                               "-> before_tool_update c1 work \"half\"\n"
+                               "ToolExecutionEnd toolResult c1 \"whole\"\n") != NULL);
+    CHECK_EQ_INT(count_of(rig_story(r), "after_tool_update"), 0);
+    rig_free(r);
+}
+
+TEST(before_turn_that_says_no_ends_the_run_before_the_turn_with_agent_end_and_after_loop) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_TURN | PHI_HOOK_AFTER_LOOP);
+    rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_ALLOW, NULL);
+    rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_ALLOW, NULL);
+    rig_answers(r, PHI_HOOK_BEFORE_TURN, PHI_DENY, NULL);
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "echo", "{\"x\":1}");
+    rig_call(r, "c2", "echo", "{\"x\":2}");
+    rig_says(r, "never");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> before_turn"), 3);
+    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant"), 2);
+    CHECK_EQ_INT(count_of(rig_story(r), "TurnStart"), 2);
+    CHECK_EQ_INT(count_of(rig_story(r), "TurnEnd"), 2);
+    CHECK(strstr(rig_story(r), "-> after_turn (5 messages)\n"
+                               "-> before_turn 2 (5 messages)\n"
+                               "AgentEnd a hook said no, 5 messages\n"
+                               "-> after_loop (5 messages)\n") != NULL);
+    rig_free(r);
+}
+
+static phi_verdict note_usage(void *user_data, phi_hook *hook) {
+    if (hook->point == PHI_HOOK_AFTER_TURN && hook->usage != NULL)
+        phi_usage_add((phi_usage *)user_data, hook->usage);
+    return PHI_ALLOW;
+}
+
+TEST(after_turn_follows_turn_end_with_a_growing_history_and_the_turn_s_usage) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    phi_usage usage;
+    memset(&usage, 0, sizeof usage);
+    rig_hooks(r, &desc, PHI_HOOK_AFTER_TURN);
+    rig_hook_with(r, note_usage, &usage);
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(
+        count_of(rig_story(r), "TurnEnd assistant echo({}) toolUse\n-> after_turn (3 messages)\n"),
+        1);
+    CHECK_EQ_INT(
+        count_of(rig_story(r), "TurnEnd assistant \"done\" stop\n-> after_turn (4 messages)\n"), 1);
+    CHECK_EQ_INT(usage.input, 20); /* ten a turn */
+    CHECK_EQ_INT(usage.output, 10);
+    rig_free(r);
+}
+
+TEST(a_denied_tool_has_neither_start_nor_end_and_the_model_reads_why) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    static const char *const calls[] = {"c1 echo {}", "c2 echo {}"};
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_DENY, NULL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_DENY, "not on a Sunday");
+    agent = agent_with(r, &desc, &tool);
+    rig_calls(r, calls, 2);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "ToolExecutionStart"), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "ToolExecutionEnd"), 0);
+    CHECK_EQ_INT(count_of(rig_story(r), "-> after_tool"), 0);
+    CHECK(strstr(rig_story(r), "MessageStart toolResult c1 error \"Tool execution skipped by "
+                               "before_tool_execution hook.\"\n"
+                               "MessageEnd toolResult c1 error \"Tool execution skipped by "
+                               "before_tool_execution hook.\"\n") != NULL);
+    CHECK(strstr(rig_story(r), "MessageStart toolResult c2 error \"not on a Sunday\"\n"
+                               "MessageEnd toolResult c2 error \"not on a Sunday\"\n") != NULL);
+    CHECK(strstr(rig_request(r, 1), "not on a Sunday") != NULL);
+    rig_free(r);
+}
+
+TEST(before_tool_may_change_the_arguments) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_TOOL | PHI_HOOK_AFTER_TOOL);
+    rig_answers(r, PHI_HOOK_BEFORE_TOOL, PHI_ALLOW, "{\"x\":2}");
+    agent = agent_with(r, &desc, &tool);
+    rig_call(r, "c1", "echo", "{\"x\":1}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_story(r), "-> before_tool c1 echo({\"x\":1})\n"
+                               "ToolExecutionStart c1 echo({\"x\":2})\n"
+                               "ToolExecutionEnd toolResult c1 \"{\"x\":2}\"\n"
+                               "-> after_tool c1 echo\n"
+                               "MessageStart toolResult c1 \"{\"x\":2}\"\n") != NULL);
+    rig_free(r);
+}
 
 static phi_verdict nothing_left(void *user_data, phi_hook *hook) {
     (void)user_data;
@@ -40,129 +233,7 @@ TEST(an_abort_while_before_loop_waits_ends_the_run_unbegun) {
     rig_free(r);
 }
 
-TEST(a_filter_that_rejects_without_words_is_given_some) {
-    rig *r = rig_new();
-    phi_agent agent = hooked(r, PHI_HOOK_FILTER);
-    rig_answers(r, PHI_HOOK_FILTER, PHI_DENY, NULL);
-    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 5), 0);
-    CHECK(strstr(rig_story(r), "InputRejected \"Rejected by an input filter\"") != NULL);
-    CHECK(strstr(rig_story(r), "rejected \"Rejected by an input filter\"") != NULL);
-    rig_free(r);
-}
-
 /* ---- changed arguments that find no memory ---- */
-
-typedef enum way { AT_ONCE, WAITED, RESTORED } way;
-
-static const char changed[] =
-    "{\"path\":\"/tmp/of/the/player/and/nobody/else/0123456789/0123456789\"}";
-
-/* What the tool was started with, last. */
-typedef struct door {
-    way how;
-    int starts;
-    bool as_changed;
-} door;
-
-static phi_flow door_opens(void *user_data, phi_call call, phi_str arguments) {
-    door *d = (door *)user_data;
-    (void)call;
-    d->starts++;
-    d->as_changed = phi__str_is(arguments, changed);
-    return PHI_DONE;
-}
-
-static phi_verdict changes(void *user_data, phi_hook *hook) {
-    door *d = (door *)user_data;
-    if (d->how != AT_ONCE) return PHI_WAIT;
-    hook->reply = phi_str_of(changed);
-    return PHI_ALLOW;
-}
-
-static void decide_all(rig *r) {
-    phi_pending_item items[4];
-    size_t n = phi_pending(rig_runtime(r), items, 4), i;
-    for (i = 0; i < n && i < 4; i++)
-        if (items[i].kind == PHI_WAITING_DECISION)
-            (void)phi_decide(items[i].ticket, PHI_ALLOW, changed);
-}
-
-/* Saved and loaded while it waits, in the same runtime. */
-static phi_agent reload(rig *r, phi_agent agent, const phi_agent_desc *desc) {
-    phi_memory memory;
-    phi_arena arena;
-    phi_str text = phi_str_of("");
-    phi_memory_init(&memory, NULL, 0);
-    phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    agent = phi_agent_restore(rig_runtime(r), desc, text, PHI_RESTORE_RESUME);
-    CHECK(agent.rt != NULL);
-    phi_arena_free(&arena);
-    (void)rig_run(r, 5); /* it is asked again */
-    return agent;
-}
-
-/* The n-th allocation from the decision on fails. False: it came to no n-th. */
-static bool open_without(way how, int n, int *refused) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    phi_tool tool;
-    door d = {AT_ONCE, 0, false};
-    bool tripped;
-    d.how = how;
-    memset(&tool, 0, sizeof tool);
-    tool.name = "open";
-    tool.start = door_opens;
-    tool.user_data = &d;
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    desc.hook_fn = changes;
-    desc.hook_points = PHI_HOOK_BEFORE_TOOL;
-    desc.user_data = &d;
-    agent = rig_agent(r, &desc);
-    rig_call(r, "c1", "open", "{\"path\":\"/etc/passwd\"}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    if (how != AT_ONCE) (void)rig_run(r, 10);
-    if (how == RESTORED) agent = reload(r, agent, &desc);
-    CHECK_EQ_INT(d.starts, 0);
-    test_alloc_fail_at(n);
-    decide_all(r);
-    CHECK_EQ_INT(rig_run(r, 40), 0);
-    tripped = test_alloc_tripped();
-    test_alloc_fail_at(-1);
-    CHECK(d.starts <= 1 && (d.starts == 0 || d.as_changed));
-    *refused += d.starts == 0;
-    rig_drop_answers(r);
-    rig_says(r, "here");
-    d.how = AT_ONCE;
-    CHECK_EQ_INT(phi_prompt(agent, "are you there?"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 40), 0);
-    CHECK_STR(phi_message_at(agent, phi_message_count(agent) - 1)->content[0].text, "here");
-    rig_free(r);
-    return tripped;
-}
-
-static void open_without_each(way how) {
-    int n = 0, refused = 0;
-    while (open_without(how, n, &refused)) n++;
-    CHECK(n > 5 && refused > 0);
-}
-
-TEST(arguments_that_a_hook_changed_at_once_and_found_no_memory_are_not_run_as_they_were) {
-    open_without_each(AT_ONCE);
-}
-
-TEST(arguments_that_a_decision_changed_and_found_no_memory_are_not_run_as_they_were) {
-    open_without_each(WAITED);
-}
-
-TEST(arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were) {
-    open_without_each(RESTORED);
-}
 
 /* Waits when it is asked first; `decided` of each question. */
 typedef struct second_look {
@@ -251,46 +322,91 @@ TEST(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval) {
     rig_free(r);
 }
 
-/* Three calls, one after another; the hook of steering waits behind the first. */
-static void wait_between_calls(const char *reply, size_t started, const char *second) {
-    static const char *const calls[] = {"c1 echo {}", "c2 echo {}", "c3 echo {}"};
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_tool tool = rig_echo();
-    phi_agent agent;
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    desc.tool_mode = PHI_TOOLS_SEQUENTIAL;
-    rig_hooks(r, &desc, PHI_HOOK_STEERING | PHI_HOOK_BEFORE_TOOL);
-    rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, NULL); /* before the first turn */
-    rig_answers(r, PHI_HOOK_STEERING, PHI_WAIT, NULL);
-    agent = rig_agent(r, &desc);
-    rig_calls(r, calls, 3);
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 30), 1);
-    CHECK_EQ_INT(count_of(rig_story(r), "-> before_tool"), 1);
-    CHECK_EQ_INT(phi_message_count(agent), 3); /* the first result is there */
-    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, reply), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK_EQ_INT(count_of(rig_story(r), "-> before_tool"), started);
-    CHECK_STR(phi_message_at(agent, 3)->content[0].text, second);
-    rig_free(r);
+/* ---- lists ---- */
+typedef struct lists {
+    int how;
+    size_t asked;
+    const phi_message *kept[64];
+    phi_message own;
+    phi_content block;
+} lists;
+
+static phi_verdict change_list(void *user_data, phi_hook *hook) {
+    lists *l = (lists *)user_data;
+    size_t i;
+    l->asked++;
+    for (i = 0; i < hook->message_count && i < 30; i++) l->kept[i] = hook->messages[i];
+    switch (l->how) {
+    case 0: hook->messages = NULL; break; /* and a count: the list stays */
+    case 1: /* each twice; the user's messages only, so that no call is asked twice */
+        for (i = hook->message_count; i > 0; i--)
+            l->kept[2 * i - 1] = l->kept[2 * i - 2] = l->kept[i - 1];
+        hook->messages = l->kept;
+        hook->message_count *= 2;
+        break;
+    case 2: /* all of its own */
+        l->own = text_message(PHI_ROLE_USER, &l->block, "mine");
+        for (i = 0; i < 64; i++) l->kept[i] = &l->own;
+        hook->messages = l->kept;
+        hook->message_count = 64;
+        break;
+    case 3: /* a hole */
+        l->kept[hook->message_count] = NULL;
+        hook->messages = l->kept;
+        hook->message_count++;
+        break;
+    case 4: hook->message_count--; break;           /* the same array, shorter */
+    case 5: hook->reply = phi__str(NULL, 7); break; /* a reply of nothing at all */
+    case 6:                                         /* a message without its content */
+        l->own = text_message(PHI_ROLE_USER, &l->block, "mine");
+        l->own.content = NULL;
+        l->kept[hook->message_count] = &l->own;
+        hook->messages = l->kept;
+        hook->message_count++;
+        break;
+    default: break;
+    }
+    return PHI_ALLOW;
 }
 
-TEST(steering_that_is_waited_for_between_two_calls_holds_back_the_next) {
-    wait_between_calls(NULL, 3, "{}");
-    wait_between_calls("stop that", 1, "Skipped due to queued user message.");
+/* Hypothesis: a list that holds what no list should takes the process down. */
+TEST(odd_lists_of_a_transform_hook_are_survived) {
+    static const int points[] = {PHI_HOOK_TRANSFORM_CONTEXT, PHI_HOOK_CONVERT_TO_LLM};
+    int how, at;
+    for (how = 0; how < 7; how++)
+        for (at = 0; at < 2; at++) {
+            rig *r = rig_new();
+            phi_agent_desc desc = rig_desc();
+            phi_agent agent;
+            lists l;
+            memset(&l, 0, sizeof l);
+            l.how = how;
+            rig_says(r, "hello");
+            rig_hook_with(r, change_list, &l);
+            rig_hooks(r, &desc, (uint32_t)points[at]);
+            agent = rig_agent(r, &desc);
+            { /* two user messages, so that one may go */
+                phi_content block;
+                phi_message m = text_message(PHI_ROLE_USER, &block, "before");
+                CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+            }
+            CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+            CHECK_EQ_INT(rig_run(r, 50), 0);
+            CHECK_EQ_INT(l.asked, 1);
+            CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
+            rig_free(r);
+        }
 }
 
 TEST_MAIN(
+    TEST_ENTRY(every_hook_is_called_in_the_strict_order),
+    TEST_ENTRY(a_denied_update_is_not_told_and_the_result_is_as_it_was),
+    TEST_ENTRY(before_turn_that_says_no_ends_the_run_before_the_turn_with_agent_end_and_after_loop),
+    TEST_ENTRY(after_turn_follows_turn_end_with_a_growing_history_and_the_turn_s_usage),
+    TEST_ENTRY(a_denied_tool_has_neither_start_nor_end_and_the_model_reads_why),
+    TEST_ENTRY(before_tool_may_change_the_arguments),
     TEST_ENTRY(a_list_with_nothing_to_send_is_an_error_in_words_and_no_request),
     TEST_ENTRY(an_abort_while_before_loop_waits_ends_the_run_unbegun),
-    TEST_ENTRY(a_filter_that_rejects_without_words_is_given_some),
-    TEST_ENTRY(arguments_that_a_hook_changed_at_once_and_found_no_memory_are_not_run_as_they_were),
-    TEST_ENTRY(arguments_that_a_decision_changed_and_found_no_memory_are_not_run_as_they_were),
-    TEST_ENTRY(
-        arguments_that_were_changed_after_a_restore_and_found_no_memory_are_not_run_as_they_were),
     TEST_ENTRY(a_hook_that_is_asked_again_is_told_that_it_was_decided),
     TEST_ENTRY(a_hook_is_told_the_run_the_call_and_whether_it_needs_approval),
-    TEST_ENTRY(steering_that_is_waited_for_between_two_calls_holds_back_the_next))
+    TEST_ENTRY(odd_lists_of_a_transform_hook_are_survived))

@@ -1,40 +1,8 @@
-/* test_run.c - the story of a run on the scripted transport: order, texts, limits, cancellation, and
-   what happens when memory ends. */
-#include "support/rig.h"
-
-/* A tool that answers at once with its arguments. */
-static phi_flow echo_x_start(void *user_data, phi_call call, phi_str arguments) {
-    phi_content content;
-    phi_tool_result result;
-    (void)user_data;
-    memset(&content, 0, sizeof content);
-    memset(&result, 0, sizeof result);
-    content.kind = PHI_CONTENT_TEXT;
-    content.text = arguments;
-    result.content = &content;
-    result.content_count = 1;
-    (void)phi_call_result(call, &result);
-    return PHI_DONE;
-}
-
-static phi_tool echo_x_tool(void) {
-    phi_tool tool;
-    memset(&tool, 0, sizeof tool);
-    tool.name = "echo";
-    tool.description = "Says it again";
-    tool.schema = "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"}},"
-                  "\"required\":[\"x\"]}";
-    tool.start = echo_x_start;
-    return tool;
-}
-
-static phi_agent echo_x_agent(rig *r) {
-    phi_agent_desc desc = rig_desc();
-    phi_tool tool = echo_x_tool();
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    return rig_agent(r, &desc);
-}
+/* test_run.c - the story of a run on the scripted transport: how it begins, goes on and ends, and
+   what it tells. */
+#include "loop/echo_x.h"
+#include "support/ask.h"
+#include "support/heard.h"
 
 TEST(a_prompt_streams_an_answer_and_the_run_ends) {
     rig *r = rig_new();
@@ -121,32 +89,6 @@ TEST(the_second_prompt_sends_the_whole_history) {
     rig_free(r);
 }
 
-TEST(an_abort_in_mid_stream_keeps_what_came_and_leaves_a_usable_agent) {
-    rig *r = rig_new();
-    phi_agent agent = rig_agent(r, NULL);
-    char half[2000];
-    const char *whole = rig_stream_of("partial");
-    size_t n = (size_t)(strstr(whole, "event: content_block_stop") - whole);
-    memcpy(half, whole, n);
-    half[n] = '\0';
-    rig_hangs(r, half);
-    rig_says(r, "fine");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    rig_forget(r);
-    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_STR(rig_story(r), "MessageEnd assistant \"partial\" aborted error \"Cancelled\"\n"
-                               "TurnEnd assistant \"partial\" aborted error \"Cancelled\"\n"
-                               "AgentEnd cancelled, 2 messages\n");
-    CHECK_EQ_INT(rig_open_transfers(r), 0);
-    CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(strstr(rig_request(r, 1), "partial") == NULL);
-    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
-    rig_free(r);
-}
-
 TEST(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived) {
     rig *r = rig_new();
     phi_agent agent = rig_agent(r, NULL);
@@ -158,184 +100,6 @@ TEST(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived) {
     CHECK_EQ_INT(rig_run(r, 20), 0);
     CHECK(strstr(rig_story(r), "Error") == NULL);
     CHECK_STR(phi_message_at(agent, 1)->content[0].text, "still here");
-    rig_free(r);
-}
-
-TEST(an_abort_of_an_idle_agent_does_nothing) {
-    rig *r = rig_new();
-    phi_agent agent = rig_agent(r, NULL);
-    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 3), 0);
-    CHECK_EQ_STR(rig_story(r), "");
-    rig_free(r);
-}
-
-static int scenario_prompt_with_tool(rig *r, bool *tripped) {
-    phi_agent agent = echo_x_agent(r);
-    int ends, runs;
-    const char *at;
-    *tripped = test_alloc_tripped();
-    if (agent.rt == NULL) return -1;
-    rig_call(r, "toolu_1", "echo", "{\"x\":7}");
-    rig_says(r, "Seven.");
-    runs = phi_prompt(agent, "Say 7") == PHI_OK ? rig_run(r, 200) : -1;
-    *tripped = test_alloc_tripped();
-    if (runs < 0) return -2;
-    if (runs > 0) return -3;
-    for (ends = 0, at = rig_story(r); (at = strstr(at, "AgentEnd")) != NULL; at++) ends++;
-    if (ends != 1) return -4;
-    /* Whatever was lost, the agent answers the next prompt. */
-    test_alloc_fail_at(-1);
-    rig_says(r, "Still here.");
-    rig_says(r, "Still here.");
-    rig_says(r, "Still here.");
-    rig_forget(r);
-    if (phi_prompt(agent, "Are you there?") != PHI_OK) return -5;
-    if (rig_run(r, 200) != 0) return -6;
-    if (strstr(rig_story(r), "AgentEnd ok") == NULL) return -7;
-    return 0;
-}
-
-TEST(a_run_survives_every_failed_allocation) {
-    int n;
-    bool tripped = true;
-    for (n = 0; tripped && n < 5000; n++) {
-        rig *r;
-        int how = 0;
-        test_alloc_fail_at(n);
-        r = rig_new();
-        tripped = test_alloc_tripped();
-        if (r != NULL) how = scenario_prompt_with_tool(r, &tripped);
-        test_alloc_fail_at(-1);
-        if (!CHECK(how >= -2)) printf("allocation %d: %d\n%s", n, how, rig_story(r));
-        rig_free(r);
-        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
-    }
-    CHECK(n > 30);
-    CHECK(!tripped);
-    printf("  %d allocations failed, one after another\n", n - 1);
-}
-
-TEST(a_run_survives_memory_that_ends_for_good) {
-    int n;
-    for (n = 0; n < 400; n++) {
-        rig *r;
-        int how = 0;
-        test_alloc_fail_at(-1);
-        r = rig_new();
-        REQUIRE(r != NULL);
-        {
-            phi_agent agent = echo_x_agent(r);
-            int ends = 0;
-            const char *at;
-            rig_call(r, "toolu_1", "echo", "{\"x\":7}");
-            rig_says(r, "Seven.");
-            test_alloc_fail_from(n);
-            if (phi_prompt(agent, "Say 7") == PHI_OK) {
-                how = rig_run(r, 200);
-                for (at = rig_story(r); (at = strstr(at, "AgentEnd")) != NULL; at++) ends++;
-                if (ends != 1) how = -4;
-            }
-            test_alloc_fail_at(-1);
-            if (!CHECK_EQ_INT(how, 0)) printf("from %d:\n%s", n, rig_story(r));
-        }
-        rig_free(r);
-        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
-    }
-}
-
-TEST(a_memory_limit_of_the_agent_is_an_error_event) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    char text[8000];
-    desc.memory_limit_bytes = 12000;
-    agent = rig_agent(r, &desc);
-    REQUIRE(agent.rt != NULL);
-    memset(text, 'a', sizeof text);
-    text[sizeof text - 1] = '\0';
-    rig_says(r, text);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 50), 0);
-    CHECK(strstr(rig_story(r),
-                 "Error no_memory \"Out of memory: the agent's memory_limit_bytes, 12000, are "
-                 "used up: this run needs more than the older turns had; raise it\"\n") != NULL);
-    CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit said no") != NULL);
-    rig_free(r);
-}
-
-TEST(events_nobody_pops_stop_the_reading_and_nothing_is_lost) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    char *body = (char *)calloc(1, 600000);
-    size_t at, i;
-    phi_event event;
-    size_t deltas = 0;
-    size_t waiting;
-    REQUIRE(body != NULL);
-    desc.event_queue_bytes = 20000;
-    agent = rig_agent(r, &desc);
-    at = (size_t)sprintf(body, "data: {\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n"
-                               "data: {\"type\":\"content_block_start\",\"index\":0,"
-                               "\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n");
-    for (i = 0; i < 4000; i++)
-        at += (size_t)sprintf(body + at, "data: {\"type\":\"content_block_delta\",\"index\":0,"
-                                         "\"delta\":{\"type\":\"text_delta\",\"text\":\"x\"}}\n\n");
-    (void)sprintf(body + at, "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
-                             "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
-                             "\"end_turn\"},\"usage\":{\"output_tokens\":5}}\n\n"
-                             "data: {\"type\":\"message_stop\"}\n\n");
-    rig_replies(r, 200, "Content-Type: text/event-stream\r\n", body);
-    rig_chunk(r, 4096);
-    rig_silent(r, true);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 2000), 1);
-    waiting = phi_memory_used(rig_runtime(r), NULL);
-    CHECK_EQ_INT(rig_run(r, 2000), 1);
-    CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), waiting);
-    CHECK(waiting < 400000);
-    for (i = 0; i < 100000 && phi_step(rig_runtime(r), 0) > 0; i++, rig_pass_ms(r, 1))
-        while (phi_next_event(rig_runtime(r), &event)) deltas += event.kind == PHI_EV_TEXT;
-    while (phi_next_event(rig_runtime(r), &event)) deltas += event.kind == PHI_EV_TEXT;
-    CHECK_EQ_INT(deltas, 4000);
-    CHECK_EQ_INT(phi_message_at(agent, 1)->content[0].text.len, 4000);
-    free(body);
-    rig_free(r);
-}
-
-TEST(the_partial_text_of_events_popped_late_is_still_right) {
-    rig *r = rig_new();
-    phi_agent agent = rig_agent(r, NULL);
-    phi_event event;
-    size_t i = 0;
-    static const char *const parts[] = {"one", "onetwo", "onetwothree"};
-    rig_replies(r, 200, "Content-Type: text/event-stream\r\n",
-                "data: {\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n"
-                "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
-                "\"text\",\"text\":\"\"}}\n\n"
-                "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
-                "\"text_delta\",\"text\":\"one\"}}\n\n"
-                "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
-                "\"text_delta\",\"text\":\"two\"}}\n\n"
-                "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
-                "\"text_delta\",\"text\":\"three\"}}\n\n"
-                "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
-                "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"
-                "\"usage\":{\"output_tokens\":5}}\n\n"
-                "data: {\"type\":\"message_stop\"}\n\n");
-    rig_silent(r, true);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 50), 0);
-    while (phi_next_event(rig_runtime(r), &event)) {
-        if (event.kind != PHI_EV_TEXT) continue;
-        REQUIRE(i < 3);
-        CHECK_STR(event.partial, parts[i]);
-        CHECK_STR(event.text, parts[i] + (i > 0 ? strlen(parts[i - 1]) : 0));
-        CHECK_STR(event.message->content[0].text, "onetwothree");
-        i++;
-    }
-    CHECK_EQ_INT(i, 3);
     rig_free(r);
 }
 
@@ -366,98 +130,6 @@ TEST(closing_cancels_what_runs_and_then_says_ok) {
     rig_free(r);
 }
 
-/* A call that is pending, of an agent whose events nobody pops. */
-static phi_call silent_call(rig *r) {
-    phi_agent_desc desc = rig_desc();
-    phi_tool wait = rig_wait(r);
-    phi_agent agent;
-    desc.tools = &wait;
-    desc.tool_count = 1;
-    desc.event_queue_bytes = SIZE_MAX;
-    agent = rig_agent(r, &desc);
-    rig_silent(r, true);
-    rig_call(r, "c1", "wait", "{}");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    (void)rig_run(r, 10);
-    return rig_call_at(r, 0);
-}
-
-static void say_much(phi_call call, size_t times) {
-    char text[100];
-    memset(text, 'x', sizeof text);
-    while (times-- > 0) CHECK_EQ_INT(phi_call_progress(call, text, sizeof text), PHI_OK);
-}
-
-static size_t pop_all(rig *r) {
-    phi_event event;
-    size_t n = 0;
-    while (phi_next_event(rig_runtime(r), &event)) n++;
-    return n;
-}
-
-TEST(what_a_host_left_for_long_is_freed_a_part_in_each_step) {
-    rig *r = rig_new();
-    phi_call call = silent_call(r);
-    size_t empty, full, before, after, steps = 0;
-    (void)pop_all(r);
-    (void)rig_step(r);
-    empty = phi_memory_used(rig_runtime(r), NULL);
-    say_much(call, 20000);
-    (void)rig_step(r); /* in which nothing was popped */
-    full = phi_memory_used(rig_runtime(r), NULL);
-    CHECK_EQ_INT(pop_all(r), 20000);
-    for (before = full; before > empty + 16384 && steps < 100; before = after, steps++) {
-        (void)rig_step(r);
-        after = phi_memory_used(rig_runtime(r), NULL);
-        CHECK(before - after < full / 16);
-        CHECK((phi_next_timeout(rig_runtime(r)) == 0) == (steps < 19)); /* who sleeps comes again */
-    }
-    CHECK_EQ_INT(steps, 20); /* 1,024 in each */
-    rig_free(r);
-}
-
-TEST(a_host_that_pops_as_much_as_comes_holds_no_more_than_that) {
-    rig *r = rig_new();
-    phi_call call = silent_call(r);
-    size_t used = 0, i;
-    for (i = 0; i < 8; i++) {
-        say_much(call, 5000);
-        CHECK(pop_all(r) >= 5000);
-        (void)rig_step(r);
-        if (i == 1) used = phi_memory_used(rig_runtime(r), NULL);
-    }
-    CHECK_EQ_INT(phi_memory_used(rig_runtime(r), NULL), used);
-    rig_free(r);
-}
-
-TEST(what_is_to_be_freed_makes_room_for_what_comes) {
-    rig *r = rig_new();
-    phi_call call = silent_call(r);
-    size_t used;
-    say_much(call, 10000);
-    (void)rig_step(r);
-    CHECK(pop_all(r) >= 10000);
-    (void)rig_step(r);
-    used = phi_memory_used(rig_runtime(r), NULL);
-    say_much(call, 5000);
-    CHECK(phi_memory_used(rig_runtime(r), NULL) <= used + 16384);
-    rig_free(r);
-}
-
-TEST(who_sleeps_in_a_step_frees_all_at_once) {
-    rig *r = rig_new();
-    phi_call call = silent_call(r);
-    size_t empty;
-    (void)pop_all(r);
-    (void)rig_step(r);
-    empty = phi_memory_used(rig_runtime(r), NULL);
-    say_much(call, 10000);
-    (void)pop_all(r);
-    CHECK_EQ_INT(phi_step(rig_runtime(r), 1), 1);
-    CHECK(phi_memory_used(rig_runtime(r), NULL) <= empty + 16384);
-    rig_free(r);
-}
-
 static void hear_turn_usage(void *user_data, const phi_event *e) {
     if (e->kind != PHI_EV_TURN_END) return;
     ++*(size_t *)user_data;
@@ -477,22 +149,346 @@ TEST(the_end_of_a_turn_tells_its_usage) {
     rig_free(r);
 }
 
-TEST_MAIN(TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
-          TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
-          TEST_ENTRY(a_tool_call_runs_and_its_result_goes_back),
-          TEST_ENTRY(the_second_prompt_sends_the_whole_history),
-          TEST_ENTRY(an_abort_in_mid_stream_keeps_what_came_and_leaves_a_usable_agent),
-          TEST_ENTRY(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived),
-          TEST_ENTRY(an_abort_of_an_idle_agent_does_nothing),
-          TEST_ENTRY(a_run_survives_every_failed_allocation),
-          TEST_ENTRY(a_run_survives_memory_that_ends_for_good),
-          TEST_ENTRY(a_memory_limit_of_the_agent_is_an_error_event),
-          TEST_ENTRY(events_nobody_pops_stop_the_reading_and_nothing_is_lost),
-          TEST_ENTRY(the_partial_text_of_events_popped_late_is_still_right),
-          TEST_ENTRY(a_runtime_is_freed_in_the_midst_of_everything),
-          TEST_ENTRY(closing_cancels_what_runs_and_then_says_ok),
-          TEST_ENTRY(what_a_host_left_for_long_is_freed_a_part_in_each_step),
-          TEST_ENTRY(a_host_that_pops_as_much_as_comes_holds_no_more_than_that),
-          TEST_ENTRY(what_is_to_be_freed_makes_room_for_what_comes),
-          TEST_ENTRY(who_sleeps_in_a_step_frees_all_at_once),
-          TEST_ENTRY(the_end_of_a_turn_tells_its_usage))
+TEST(a_run_goes_from_before_loop_over_start_filters_and_turns_to_end_and_after_loop) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_filter filter = rig_filter(r);
+    phi_agent agent;
+    desc.filters = &filter;
+    desc.filter_count = 1;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_LOOP);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "Hello");
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "-> before_loop (0 messages)\n"
+                               "AgentStart\n"
+                               "-> filter \"Hi\"\n"
+                               "-> before_turn 0 (1 messages)\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"Hi\"\n"
+                               "MessageEnd user \"Hi\"\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"Hello\" of \"Hello\"\n"
+                               "MessageEnd assistant \"Hello\" stop\n"
+                               "TurnEnd assistant \"Hello\" stop\n"
+                               "AgentEnd ok, 2 messages\n"
+                               "-> after_loop (2 messages)\n");
+    rig_free(r);
+}
+
+typedef struct loop_hooks {
+    size_t before, after;
+    phi_usage usage;
+} loop_hooks;
+
+static phi_verdict note_loop(void *user_data, phi_hook *hook) {
+    loop_hooks *n = (loop_hooks *)user_data;
+    if (hook->point == PHI_HOOK_BEFORE_LOOP) n->before = hook->message_count;
+    if (hook->point == PHI_HOOK_AFTER_LOOP) {
+        n->after = hook->message_count;
+        if (hook->usage != NULL) n->usage = *hook->usage;
+    }
+    return PHI_ALLOW;
+}
+
+TEST(before_loop_sees_the_history_and_after_loop_the_new_messages_and_their_usage) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    loop_hooks n;
+    memset(&n, 0, sizeof n);
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP | PHI_HOOK_AFTER_LOOP);
+    rig_hook_with(r, note_loop, &n);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "first");
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "second");
+    CHECK_EQ_INT(phi_prompt(agent, "1"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(n.before, 0);
+    CHECK_EQ_INT(n.after, 2);
+    CHECK_EQ_INT(n.usage.input, 10);
+    CHECK_EQ_INT(n.usage.output, 5);
+    CHECK_EQ_INT(phi_prompt(agent, "2"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(n.before, 2);
+    CHECK_EQ_INT(n.after, 4);
+    CHECK_EQ_INT(n.usage.input, 20);
+    CHECK_EQ_INT(n.usage.output, 10);
+    rig_free(r);
+}
+
+TEST(before_loop_that_says_no_leaves_agent_end_as_the_only_event) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    rig_hooks(r, &desc, PHI_HOOK_BEFORE_LOOP | PHI_HOOK_BEFORE_TURN | PHI_HOOK_AFTER_LOOP);
+    rig_answers(r, PHI_HOOK_BEFORE_LOOP, PHI_DENY, NULL);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "fine");
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "-> before_loop (0 messages)\n"
+                               "AgentEnd a hook said no, 0 messages\n");
+    CHECK_EQ_INT(rig_requests(r), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 0);
+    CHECK_EQ_INT(phi_prompt(agent, "Hi"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    rig_free(r);
+}
+
+TEST(a_run_goes_on_while_tools_are_called_then_with_follow_ups_and_then_ends) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_follow_up(agent, "and then?"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"go\"\n"
+                               "MessageEnd user \"go\"\n"
+                               "MessageStart assistant\n"
+                               "ToolCallDelta \"{}\" of \"{}\"\n"
+                               "MessageEnd assistant echo({}) toolUse\n"
+                               "ToolExecutionStart c1 echo({})\n"
+                               "ToolExecutionEnd toolResult c1 \"{}\"\n"
+                               "MessageStart toolResult c1 \"{}\"\n"
+                               "MessageEnd toolResult c1 \"{}\"\n"
+                               "TurnEnd assistant echo({}) toolUse\n"
+                               "TurnStart 1\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"one\" of \"one\"\n"
+                               "MessageEnd assistant \"one\" stop\n"
+                               "TurnEnd assistant \"one\" stop\n"
+                               "TurnStart 2\n"
+                               "MessageStart user \"and then?\"\n"
+                               "MessageEnd user \"and then?\"\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"two\" of \"two\"\n"
+                               "MessageEnd assistant \"two\" stop\n"
+                               "TurnEnd assistant \"two\" stop\n"
+                               "AgentEnd ok, 6 messages\n");
+    rig_free(r);
+}
+
+#define CALL_THAT_STOPS_WITH(reason)                                                               \
+    "data: {\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n"                            \
+    "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"             \
+    "\"tool_use\",\"id\":\"c1\",\"name\":\"echo\",\"input\":{}}}\n\n"                              \
+    "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"                     \
+    "\"input_json_delta\",\"partial_json\":\"{\\\"x\\\":1}\"}}\n\n"                                \
+    "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"                                      \
+    "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"" reason                       \
+    "\"},\"usage\":{\"output_tokens\":5}}\n\n"                                                     \
+    "data: {\"type\":\"message_stop\"}\n\n"
+
+static void runs_its_call(const char *stream) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 200, "Content-Type: text/event-stream\r\n", stream);
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(phi_message_count(agent) == 4);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"x\":1}");
+    CHECK(!phi_message_at(agent, 2)->is_error);
+    rig_free(r);
+}
+
+TEST(calls_are_run_whatever_the_stop_reason_says) {
+    runs_its_call(CALL_THAT_STOPS_WITH("tool_use"));
+    runs_its_call(CALL_THAT_STOPS_WITH("end_turn"));
+    runs_its_call(CALL_THAT_STOPS_WITH("max_tokens"));
+    runs_its_call(CALL_THAT_STOPS_WITH("stop_sequence"));
+}
+
+TEST(steering_that_comes_while_the_last_answer_streams_makes_another_turn) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_chunk(r, 300);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 2), 1);
+    CHECK_EQ_INT(phi_steer(agent, "left"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_story(r), "TurnEnd assistant \"one\" stop\n"
+                               "TurnStart 1\n"
+                               "MessageStart user \"left\"\n"
+                               "MessageEnd user \"left\"\n"
+                               "MessageStart assistant\n") != NULL);
+    CHECK(strstr(rig_story(r), "AgentEnd ok, 4 messages\n") != NULL);
+    rig_free(r);
+}
+
+TEST(a_failed_answer_is_kept_and_told_and_ends_the_run_without_a_look_at_follow_ups) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    rig_hooks(r, &desc,
+              PHI_HOOK_ON_ERROR | PHI_HOOK_AFTER_TURN | PHI_HOOK_FOLLOW_UP | PHI_HOOK_AFTER_LOOP);
+    agent = rig_agent(r, &desc);
+    rig_replies(r, 500, HEARD_JSON, HEARD_BOOM);
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"go\"\n"
+                               "MessageEnd user \"go\"\n"
+                               "MessageStart assistant\n"
+                               "MessageEnd assistant \"\" error error \"API error: boom\"\n"
+                               "Error server \"boom\" 500\n"
+                               "-> on_error \"API error: boom\"\n"
+                               "TurnEnd assistant \"\" error error \"API error: boom\"\n"
+                               "-> after_turn (2 messages)\n"
+                               "AgentEnd the other side refused, 2 messages\n"
+                               "-> after_loop (2 messages)\n");
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    rig_free(r);
+}
+
+TEST(an_aborted_answer_is_kept_and_told_and_is_no_error) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    char half[2000];
+    const char *whole = rig_stream_of("partial");
+    (void)snprintf(half, sizeof half, "%.*s",
+                   (int)(strstr(whole, "event: content_block_stop") - whole), whole);
+    rig_hooks(r, &desc,
+              PHI_HOOK_ON_ERROR | PHI_HOOK_AFTER_TURN | PHI_HOOK_FOLLOW_UP | PHI_HOOK_AFTER_LOOP);
+    agent = rig_agent(r, &desc);
+    rig_hangs(r, half);
+    CHECK_EQ_INT(phi_follow_up(agent, "more"), PHI_OK);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 1);
+    rig_forget(r);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_STR(rig_story(r), "MessageEnd assistant \"partial\" aborted error \"Cancelled\"\n"
+                               "TurnEnd assistant \"partial\" aborted error \"Cancelled\"\n"
+                               "-> after_turn (2 messages)\n"
+                               "AgentEnd cancelled, 2 messages\n"
+                               "-> after_loop (2 messages)\n");
+    CHECK_STR(last_of(agent)->content[0].text, "partial");
+    CHECK_EQ_INT(last_of(agent)->stop_reason, PHI_STOP_REASON_ABORTED);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    rig_free(r);
+}
+
+static phi_verdict note_words(void *user_data, phi_hook *hook) {
+    if (hook->point == PHI_HOOK_ON_ERROR) heard_copy((char *)user_data, 200, hook->text);
+    return PHI_ALLOW;
+}
+
+TEST(on_error_is_always_told_in_words) {
+    static const char *const bodies[] = {
+        "", "{}", "{\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"\"}}"};
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        phi_agent agent;
+        char words[200] = "";
+        rig_hooks(r, &desc, PHI_HOOK_ON_ERROR);
+        rig_hook_with(r, note_words, words);
+        agent = rig_agent(r, &desc);
+        rig_replies(r, 500, HEARD_JSON, bodies[i]);
+        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        CHECK(strncmp(words, "API error: ", 11) == 0 && strlen(words) > 11);
+        rig_free(r);
+    }
+}
+
+TEST(a_call_that_never_began_leaves_one_empty_text_by_unknown_and_the_error_in_words) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    const phi_message *last;
+    rig_breaks(r, "", PHI_NETWORK, "the cable is out");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(phi_message_count(agent) == 2);
+    last = last_of(agent);
+    CHECK_EQ_INT(last->role, PHI_ROLE_ASSISTANT);
+    CHECK_EQ_INT(last->content_count, 1);
+    CHECK_EQ_INT(last->content[0].kind, PHI_CONTENT_TEXT);
+    CHECK_STR(last->content[0].text, "");
+    CHECK_EQ_INT(last->stop_reason, PHI_STOP_REASON_ERROR);
+    CHECK_STR(last->provider, "unknown");
+    CHECK_STR(last->model, "test-model");
+    CHECK_EQ_INT(last->usage.total_tokens, 0);
+    CHECK_STR(last->error_message, "Network error: the cable is out");
+    rig_free(r);
+}
+
+#define DELTA(text)                                                                                \
+    "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\","      \
+    "\"text\":\"" text "\"}}\n\n"
+
+TEST(an_answer_is_a_placeholder_then_updates_that_accumulate_then_the_whole) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_replies(r, 200, SSE,
+                "data: {\"type\":\"message_start\",\"message\":{\"usage\":{}}}\n\n"
+                "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":"
+                "\"text\",\"text\":\"\"}}\n\n" DELTA("one") DELTA("two") DELTA("three") //
+                "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n"
+                "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},"
+                "\"usage\":{\"output_tokens\":5}}\n\n"
+                "data: {\"type\":\"message_stop\"}\n\n");
+    ask(r, agent, "go");
+    CHECK_EQ_STR(rig_story(r), "AgentStart\n"
+                               "TurnStart 0\n"
+                               "MessageStart user \"go\"\n"
+                               "MessageEnd user \"go\"\n"
+                               "MessageStart assistant\n"
+                               "TextDelta \"one\" of \"one\"\n"
+                               "TextDelta \"two\" of \"onetwo\"\n"
+                               "TextDelta \"three\" of \"onetwothree\"\n"
+                               "MessageEnd assistant \"onetwothree\" stop\n"
+                               "TurnEnd assistant \"onetwothree\" stop\n"
+                               "AgentEnd ok, 2 messages\n");
+    rig_free(r);
+}
+
+TEST_MAIN(
+    TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
+    TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
+    TEST_ENTRY(a_tool_call_runs_and_its_result_goes_back),
+    TEST_ENTRY(the_second_prompt_sends_the_whole_history),
+    TEST_ENTRY(a_host_that_paused_longer_than_a_deadline_still_gets_what_has_arrived),
+    TEST_ENTRY(a_runtime_is_freed_in_the_midst_of_everything),
+    TEST_ENTRY(closing_cancels_what_runs_and_then_says_ok),
+    TEST_ENTRY(the_end_of_a_turn_tells_its_usage),
+    TEST_ENTRY(a_run_goes_from_before_loop_over_start_filters_and_turns_to_end_and_after_loop),
+    TEST_ENTRY(before_loop_sees_the_history_and_after_loop_the_new_messages_and_their_usage),
+    TEST_ENTRY(before_loop_that_says_no_leaves_agent_end_as_the_only_event),
+    TEST_ENTRY(a_run_goes_on_while_tools_are_called_then_with_follow_ups_and_then_ends),
+    TEST_ENTRY(calls_are_run_whatever_the_stop_reason_says),
+    TEST_ENTRY(steering_that_comes_while_the_last_answer_streams_makes_another_turn),
+    TEST_ENTRY(a_failed_answer_is_kept_and_told_and_ends_the_run_without_a_look_at_follow_ups),
+    TEST_ENTRY(an_aborted_answer_is_kept_and_told_and_is_no_error),
+    TEST_ENTRY(on_error_is_always_told_in_words),
+    TEST_ENTRY(a_call_that_never_began_leaves_one_empty_text_by_unknown_and_the_error_in_words),
+    TEST_ENTRY(an_answer_is_a_placeholder_then_updates_that_accumulate_then_the_whole))

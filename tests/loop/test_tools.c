@@ -1,28 +1,9 @@
-/* test_tools.c - tool calls: modes, order, deadlines, results from anywhere, and what never happens
+/* test_tools.c - tool calls: deadlines, bad ones, results from anywhere, and what never happens
    twice. */
-#include "support/rig.h"
+#include "loop/act_tool.h"
+#include "support/ask.h"
 
 #include <pthread.h>
-
-typedef struct bench_tool {
-    phi_call calls[16];
-    size_t started, cancelled, stepped;
-    int steps_to_done; /* of step; 0: it stays pending */
-    phi_agent *frees;  /* an agent to free inside start */
-} bench_tool;
-
-static phi_flow wait_start(void *user_data, phi_call call, phi_str arguments) {
-    bench_tool *b = (bench_tool *)user_data;
-    (void)arguments;
-    b->calls[b->started++ % 16] = call;
-    if (b->frees != NULL) {
-        char *state = (char *)phi_call_state(call, 32);
-        (void)phi_agent_free(*b->frees);
-        if (state != NULL)
-            state[0] = 'x'; /* a call's memory outlives its agent's freeing inside it */
-    }
-    return PHI_PENDING;
-}
 
 static phi_flow wait_step(void *user_data, phi_call call) {
     bench_tool *b = (bench_tool *)user_data;
@@ -30,145 +11,6 @@ static phi_flow wait_step(void *user_data, phi_call call) {
     if (b->steps_to_done == 0 || --b->steps_to_done > 0) return PHI_PENDING;
     (void)phi_call_finish(call, "walked", 6, false);
     return PHI_DONE;
-}
-
-static void wait_cancel(void *user_data, phi_call call) {
-    (void)call;
-    ((bench_tool *)user_data)->cancelled++;
-}
-
-static phi_tool wait_tool(bench_tool *b) {
-    phi_tool tool;
-    memset(&tool, 0, sizeof tool);
-    memset(b, 0, sizeof *b);
-    tool.name = "wait";
-    tool.description = "Waits";
-    tool.start = wait_start;
-    tool.cancel = wait_cancel;
-    tool.user_data = b;
-    tool.may_repeat = true;
-    return tool;
-}
-
-static phi_agent wait_agent(rig *r, const phi_tool *tool, phi_tool_mode mode) {
-    phi_agent_desc desc = rig_desc();
-    desc.tools = tool;
-    desc.tool_count = 1;
-    desc.tool_mode = mode;
-    desc.tool_batch = 2;
-    return rig_agent(r, &desc);
-}
-
-static const char *const three[] = {"c1 wait {}", "c2 wait {}", "c3 wait {}"};
-
-static void finish(bench_tool *b, size_t i, const char *text) {
-    CHECK_EQ_INT(phi_call_finish(b->calls[i], text, strlen(text), false), PHI_OK);
-}
-
-TEST(parallel_calls_run_at_once_and_results_are_logged_in_call_order) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    rig_calls(r, three, 3);
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(b.started, 3);
-    rig_forget(r);
-    finish(&b, 2, "third");
-    (void)rig_step(r);
-    finish(&b, 0, "first");
-    (void)rig_step(r);
-    finish(&b, 1, "second");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(strncmp(rig_story(r),
-                  "ToolExecutionEnd toolResult c3 \"third\"\n"
-                  "ToolExecutionEnd toolResult c1 \"first\"\n"
-                  "MessageStart toolResult c1 \"first\"\n"
-                  "MessageEnd toolResult c1 \"first\"\n"
-                  "ToolExecutionEnd toolResult c2 \"second\"\n"
-                  "MessageStart toolResult c2 \"second\"\n"
-                  "MessageEnd toolResult c2 \"second\"\n"
-                  "MessageStart toolResult c3 \"third\"\n"
-                  "MessageEnd toolResult c3 \"third\"\n"
-                  "TurnEnd",
-                  300) == 0);
-    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "c1");
-    CHECK_STR(phi_message_at(agent, 3)->tool_call_id, "c2");
-    CHECK_STR(phi_message_at(agent, 4)->tool_call_id, "c3");
-    rig_free(r);
-}
-
-TEST(sequential_calls_run_one_after_another) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_SEQUENTIAL);
-    size_t i;
-    rig_calls(r, three, 3);
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    for (i = 0; i < 3; i++) {
-        CHECK_EQ_INT(rig_run(r, 10), 1);
-        CHECK_EQ_INT(b.started, i + 1);
-        finish(&b, i, "ok");
-    }
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    rig_free(r);
-}
-
-TEST(batched_calls_run_two_at_a_time) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_BATCHED);
-    rig_calls(r, three, 3);
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(b.started, 2);
-    finish(&b, 1, "ok");
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(b.started, 2);
-    finish(&b, 0, "ok");
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(b.started, 3);
-    finish(&b, 2, "ok");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    rig_free(r);
-}
-
-TEST(a_tool_that_is_not_concurrent_runs_alone) {
-    rig *r = rig_new();
-    bench_tool b, alone;
-    phi_tool tools[2];
-    phi_agent_desc desc = rig_desc();
-    phi_agent agent;
-    static const char *const calls[] = {"c1 wait {}", "c2 alone {}", "c3 wait {}"};
-    tools[0] = wait_tool(&b);
-    tools[1] = wait_tool(&alone);
-    tools[1].name = "alone";
-    tools[1].not_concurrent = true;
-    desc.tools = tools;
-    desc.tool_count = 2;
-    agent = rig_agent(r, &desc);
-    rig_calls(r, calls, 3);
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(b.started, 1);
-    CHECK_EQ_INT(alone.started, 0);
-    finish(&b, 0, "ok");
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(alone.started, 1);
-    CHECK_EQ_INT(b.started, 1);
-    finish(&alone, 0, "ok");
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(b.started, 2);
-    finish(&b, 1, "ok");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    rig_free(r);
 }
 
 TEST(a_polled_tool_spans_three_hundred_frames) {
@@ -232,30 +74,6 @@ TEST(a_tool_that_never_ends_is_cut_off_at_its_deadline) {
     rig_free(r);
 }
 
-TEST(an_abort_gives_every_call_the_result_cancelled) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_SEQUENTIAL);
-    size_t i;
-    rig_calls(r, three, 3);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    rig_forget(r);
-    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 0);
-    CHECK_EQ_INT(b.started, 1);
-    CHECK_EQ_INT(b.cancelled, 1);
-    for (i = 2; i < 5; i++) CHECK_STR(phi_message_at(agent, i)->content[0].text, "Cancelled");
-    CHECK(strstr(rig_story(r), "AgentEnd cancelled, 5 messages\n") != NULL);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "late", 4, false), PHI_STALE);
-    rig_says(r, "fine");
-    CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(strstr(rig_request(r, 1), "Cancelled") != NULL);
-    rig_free(r);
-}
-
 static void result_of(const char *call, const char *want) {
     rig *r = rig_new();
     bench_tool b;
@@ -295,218 +113,6 @@ TEST(arguments_that_are_not_json_are_an_error_result) {
     CHECK(strncmp(phi_message_at(agent, 2)->content[0].text.at, "Invalid arguments: not JSON",
                   27) == 0);
     rig_free(r);
-}
-
-TEST(a_tool_may_free_its_agent) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    b.frees = &agent;
-    rig_calls(r, three, 3);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK(!phi_agent_alive(agent));
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_STALE);
-    CHECK_EQ_INT(b.started, 1);
-    CHECK_EQ_INT(b.cancelled, 1);
-    CHECK_EQ_INT(phi_call_finish(b.calls[0], "late", 4, false), PHI_STALE);
-    rig_free(r);
-}
-
-TEST(an_agent_freed_with_pending_calls_cancels_them) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    rig_calls(r, three, 3);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    finish(&b, 1, "on its way");
-    CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-    CHECK_EQ_INT(b.cancelled, 2); /* the one that was finished is not told */
-    CHECK_EQ_INT(rig_run(r, 5), 0);
-    rig_free(r);
-}
-
-static phi_flow step_start(void *user_data, phi_call call, phi_str arguments) {
-    (void)arguments;
-    *(int *)user_data = phi_step(call.rt, 0);
-    return PHI_DONE;
-}
-
-TEST(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text) {
-    rig *r = rig_new();
-    int got = 0;
-    phi_tool tool;
-    phi_agent agent;
-    memset(&tool, 0, sizeof tool);
-    tool.name = "wait";
-    tool.description = "Steps";
-    tool.start = step_start;
-    tool.user_data = &got;
-    agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    CHECK_EQ_INT(got, PHI_MISUSE);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "");
-    rig_free(r);
-}
-
-static phi_tool_result half_a_picture(phi_content blocks[3]) {
-    phi_tool_result partial;
-    memset(blocks, 0, 3 * sizeof *blocks);
-    memset(&partial, 0, sizeof partial);
-    blocks[0].kind = blocks[2].kind = PHI_CONTENT_TEXT;
-    blocks[0].text = phi_str_of("half");
-    blocks[2].text = phi_str_of("a picture");
-    blocks[1].kind = PHI_CONTENT_IMAGE;
-    blocks[1].data = phi_str_of("aGFsZg==");
-    blocks[1].mime_type = phi_str_of("image/png");
-    partial.content = blocks;
-    partial.content_count = 3;
-    partial.details = "{\"done\":50}";
-    partial.child_loop_id = "s.child.1";
-    return partial;
-}
-
-static size_t parts;
-
-static void look_at_part(void *user_data, const phi_event *e) {
-    phi_allocator allocator = test_allocator();
-    phi_memory memory;
-    phi_arena arena;
-    phi_str json = {"", 0};
-    (void)user_data;
-    if (e->kind != PHI_EV_TOOL_UPDATE) return;
-    parts++;
-    CHECK_STR(e->text, "half\na picture");
-    CHECK_STR(e->child_loop_id, "s.child.1");
-    REQUIRE(e->message != NULL);
-    CHECK_EQ_INT(e->message->content_count, 3);
-    CHECK_EQ_INT(e->message->content[1].kind, PHI_CONTENT_IMAGE);
-    CHECK_STR(e->message->content[1].mime_type, "image/png");
-    CHECK_STR(e->message->details, "{\"done\":50}");
-    phi_memory_init(&memory, &allocator, 0);
-    phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(phi_event_to_json(e, &arena, &json), PHI_OK);
-    CHECK(strstr(json.at, "\"partial_result\":{\"content\":[{\"type\":\"text\",\"text\":\"half\"},"
-                          "{\"type\":\"image\",\"data\":\"aGFsZg==\",\"mimeType\":\"image/png\"},"
-                          "{\"type\":\"text\",\"text\":\"a picture\"}],\"details\":{\"done\":50},"
-                          "\"child_loop_id\":\"s.child.1\"}") != NULL);
-    phi_arena_free(&arena);
-}
-
-TEST(a_partial_result_carries_blocks_details_and_the_run_of_a_child) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    phi_content blocks[3];
-    phi_tool_result partial = half_a_picture(blocks);
-    const char *words = NULL;
-    rig_watch(r, look_at_part, NULL);
-    parts = 0;
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_OK);
-    memset(blocks, 0, sizeof blocks); /* it is copied */
-    (void)rig_step(r);
-    CHECK_EQ_INT(parts, 1);
-    blocks[0].kind = PHI_CONTENT_TOOL_CALL;
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_BAD_ARG);
-    (void)phi_last_error(rig_runtime(r), &words, NULL);
-    CHECK_EQ_STR(words, "phi_call_partial: content[0].kind: expected text or image");
-    finish(&b, 0, "whole");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    partial = half_a_picture(blocks);
-    CHECK_EQ_INT(phi_call_partial(b.calls[0], &partial), PHI_STALE);
-    CHECK_EQ_INT(parts, 1);
-    CHECK_EQ_INT(phi_message_at(agent, 2)->content_count, 1);
-    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "whole");
-    rig_free(r);
-}
-
-TEST(a_partial_result_without_memory_is_refused_and_the_call_goes_on) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    phi_content blocks[3];
-    phi_tool_result partial = half_a_picture(blocks);
-    phi_status status = PHI_NO_MEMORY;
-    char *big = (char *)malloc(100001);
-    int n;
-    REQUIRE(big != NULL);
-    memset(big, 'b', 100000);
-    big[100000] = '\0';
-    blocks[0].text = phi_str_of(big);
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    for (n = 0; status == PHI_NO_MEMORY && n < 10; n++) {
-        test_alloc_fail_at(n);
-        status = phi_call_partial(b.calls[0], &partial);
-    }
-    test_alloc_fail_at(-1);
-    CHECK_EQ_INT(status, PHI_OK);
-    CHECK(n > 1 && n < 10);
-    finish(&b, 0, "whole");
-    CHECK_EQ_INT(rig_run(r, 20), 0);
-    free(big);
-    rig_free(r);
-}
-
-TEST(a_long_call_has_a_heartbeat_until_its_result_comes) {
-    rig *r = rig_new();
-    bench_tool b;
-    phi_tool tool = wait_tool(&b);
-    phi_agent agent;
-    tool.heartbeat_ms = 1000;
-    tool.timeout_ms = 10000;
-    agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-    rig_call(r, "c1", "wait", "{}");
-    rig_says(r, "done");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 10), 1);
-    rig_forget(r);
-    (void)rig_run_until(r, 2500);
-    CHECK_EQ_STR(rig_story(r), "ToolHeartbeat c1 1000 ms\nToolHeartbeat c1 2000 ms\n");
-    finish(&b, 0, "whole");
-    CHECK_EQ_INT(rig_run_until(r, 30000), 0);
-    CHECK(strstr(rig_story(r), "3000 ms") == NULL);
-    CHECK(strstr(rig_story(r), "AgentEnd ok") != NULL);
-    rig_free(r);
-}
-
-TEST(a_heartbeat_ends_with_the_deadline_and_with_the_agent) {
-    int freed;
-    for (freed = 0; freed < 2; freed++) {
-        rig *r = rig_new();
-        bench_tool b;
-        phi_tool tool = wait_tool(&b);
-        phi_agent agent;
-        tool.heartbeat_ms = 400;
-        tool.timeout_ms = 1000;
-        agent = wait_agent(r, &tool, PHI_TOOLS_PARALLEL);
-        rig_call(r, "c1", "wait", "{}");
-        rig_says(r, "done");
-        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-        CHECK_EQ_INT(rig_run(r, 10), 1);
-        rig_forget(r);
-        (void)rig_run_until(r, 500);
-        CHECK_EQ_STR(rig_story(r), "ToolHeartbeat c1 400 ms\n");
-        if (freed == 1) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-        CHECK_EQ_INT(rig_run_until(r, 5000), 0);
-        CHECK((strstr(rig_story(r), "ToolHeartbeat c1 800 ms\n") != NULL) == (freed == 0));
-        CHECK(strstr(rig_story(r), "1200 ms") == NULL);
-        rig_free(r);
-    }
 }
 
 TEST(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open) {
@@ -686,26 +292,230 @@ TEST(a_call_without_memory_tells_the_model_so) {
     CHECK(told > 0 && n > 20);
 }
 
-TEST_MAIN(TEST_ENTRY(parallel_calls_run_at_once_and_results_are_logged_in_call_order),
-          TEST_ENTRY(sequential_calls_run_one_after_another),
-          TEST_ENTRY(batched_calls_run_two_at_a_time),
-          TEST_ENTRY(a_tool_that_is_not_concurrent_runs_alone),
-          TEST_ENTRY(a_polled_tool_spans_three_hundred_frames),
+TEST(a_tool_that_is_not_there_yields_exactly_one_end_that_is_an_error) {
+    rig *r = rig_new();
+    phi_agent agent = echo_agent(r);
+    rig_call(r, "c1", "nothing", "{\"x\":1}");
+    rig_says(r, "done");
+    ask(r, agent, "go");
+    CHECK(strstr(rig_story(r), "ToolExecutionStart c1 nothing({\"x\":1})\n"
+                               "ToolExecutionEnd toolResult c1 error \"Tool nothing not found\"\n"
+                               "MessageStart toolResult c1 error \"Tool nothing not found\"\n"
+                               "MessageEnd toolResult c1 error \"Tool nothing not found\"\n"
+                               "TurnEnd assistant nothing({\"x\":1}) toolUse\n"
+                               "TurnStart 1\n") != NULL);
+    rig_free(r);
+}
+
+static phi_flow fail_start(void *user_data, phi_call call, phi_str arguments) {
+    phi_content content;
+    phi_tool_result result;
+    (void)user_data;
+    (void)arguments;
+    memset(&content, 0, sizeof content);
+    memset(&result, 0, sizeof result);
+    content.kind = PHI_CONTENT_TEXT;
+    content.text = phi_str_of("the forge is cold");
+    result.content = &content;
+    result.content_count = 1;
+    result.is_error = true;
+    CHECK_EQ_INT(phi_call_result(call, &result), PHI_OK);
+    return PHI_DONE;
+}
+
+TEST(a_tool_that_fails_says_its_own_words_in_an_error_result_without_details) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    tool.start = fail_start;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "done");
+    ask(r, agent, "go");
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "the forge is cold");
+    CHECK(phi_message_at(agent, 2)->is_error);
+    CHECK_EQ_INT(phi_message_at(agent, 2)->details.len, 0);
+    CHECK(strstr(rig_request(r, 1), "the forge is cold") != NULL);
+    CHECK(strstr(rig_request(r, 1), "\"is_error\":true") != NULL);
+    rig_free(r);
+}
+
+TEST(a_call_that_was_finished_keeps_its_result_and_is_not_told_to_cancel) {
+    rig *r = rig_new();
+    static act a;
+    phi_tool tool = act_tool(&a, r, false);
+    phi_agent agent;
+    tool.timeout_ms = 50;
+    agent = waiting(r, &tool, PHI_TOOLS_PARALLEL);
+    CHECK_EQ_INT(phi_call_finish(a.calls[1], "mine", 4, false), PHI_OK);
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK_EQ_INT(a.cancelled, 2);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Cancelled");
+    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "mine");
+    CHECK_STR(phi_message_at(agent, 4)->content[0].text, "Cancelled");
+    rig_free(r);
+}
+
+TEST(a_result_given_in_cancel_is_stale) {
+    rig *r = rig_new();
+    static act a;
+    phi_tool tool = act_tool(&a, r, false);
+    phi_agent agent = waiting(r, &tool, PHI_TOOLS_SEQUENTIAL);
+    a.result_in_cancel = true;
+    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 10), 0);
+    CHECK_EQ_INT(a.said, PHI_STALE);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "Cancelled");
+    rig_free(r);
+}
+
+TEST(a_step_that_said_done_is_not_called_again_while_its_result_is_in_a_long_inbox) {
+    rig *r = rig_new();
+    static act a;
+    phi_tool tool = act_tool(&a, r, true);
+    phi_agent agent = act_agent(r, &tool, PHI_TOOLS_PARALLEL), idle = rig_agent(r, NULL);
+    int i;
+    rig_call(r, "c1", "wait", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    while (a.started == 0) (void)rig_step(r);
+    for (i = 0; i < 1500; i++) CHECK_EQ_INT(phi_abort(idle), PHI_OK);
+    a.finish_in_step = true;
+    CHECK_EQ_INT(rig_run(r, 40), 0);
+    CHECK_EQ_INT(a.stepped, 1);
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "walked");
+    rig_free(r);
+}
+
+typedef struct ring {
+    phi_call calls[3];
+    size_t started, steps[3];
+} ring;
+
+static phi_flow ring_start(void *user_data, phi_call call, phi_str arguments) {
+    ring *g = (ring *)user_data;
+    (void)arguments;
+    g->calls[g->started++] = call;
+    return PHI_PENDING;
+}
+
+/* The first one to be stepped ends the second. */
+static phi_flow ring_step(void *user_data, phi_call call) {
+    ring *g = (ring *)user_data;
+    size_t i;
+    for (i = 0; i < 3; i++)
+        if (g->calls[i].index == call.index) g->steps[i]++;
+    if (call.index == g->calls[0].index) (void)give(g->calls[1], "ended by another");
+    return PHI_PENDING;
+}
+
+TEST(each_polled_call_is_stepped_once_a_step_also_when_the_ring_shrinks) {
+    rig *r = rig_new();
+    ring g;
+    phi_tool tool;
+    phi_agent agent;
+    memset(&g, 0, sizeof g);
+    memset(&tool, 0, sizeof tool);
+    tool.name = "wait";
+    tool.start = ring_start;
+    tool.step = ring_step;
+    tool.user_data = &g;
+    agent = act_agent(r, &tool, PHI_TOOLS_PARALLEL);
+    rig_calls(r, three, 3);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    while (g.started < 3) (void)rig_step(r);
+    (void)rig_step(r);
+    CHECK_EQ_INT(g.steps[0], 1);
+    CHECK_EQ_INT(g.steps[1], 0);
+    CHECK_EQ_INT(g.steps[2], 1);
+    (void)rig_step(r);
+    CHECK_EQ_INT(g.steps[0], 2);
+    CHECK_EQ_INT(g.steps[2], 2);
+    rig_free(r);
+}
+
+/* ---- C 44: the mock provider ---- */
+static phi_agent_desc mocked(rig *r, phi_tool *tool) {
+    phi_agent_desc desc = rig_desc();
+    rig_mock(r);
+    *tool = rig_echo();
+    desc.model.id = "mock";
+    desc.model.provider = "mock";
+    desc.tools = tool;
+    desc.tool_count = 1;
+    return desc;
+}
+
+TEST(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more) {
+    rig *r = rig_new();
+    phi_tool tool;
+    phi_agent_desc desc = mocked(r, &tool);
+    phi_agent agent = rig_agent(r, &desc);
+    rig_says(r, "one two three");
+    rig_says(r, "second");
+    CHECK_EQ_INT(phi_prompt(agent, "a"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK(strstr(rig_story(r), "TextDelta \"one two three\" of \"one two three\"\n") != NULL);
+    CHECK_EQ_INT(phi_prompt(agent, "b"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_prompt(agent, "c"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(phi_message_count(agent) == 6);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].text, "one two three");
+    CHECK_STR(phi_message_at(agent, 1)->model, "mock");
+    CHECK_STR(phi_message_at(agent, 1)->provider, "mock");
+    CHECK_STR(phi_message_at(agent, 3)->content[0].text, "second");
+    CHECK_STR(phi_message_at(agent, 5)->content[0].text, "(no more mock responses)");
+    CHECK_EQ_INT(phi_agent_usage(agent).total_tokens, 0);
+    rig_free(r);
+}
+
+/* The mock's ids begin anew in each answer, as some servers' do: results stay with their calls. */
+TEST(ids_that_repeat_across_turns_are_told_apart) {
+    rig *r = rig_new();
+    phi_tool tool;
+    phi_agent_desc desc = mocked(r, &tool);
+    phi_agent agent = rig_agent(r, &desc);
+    static const char *const two[] = {"x echo {\"n\":1}", "x echo {\"n\":2}"};
+    static const char *const other[] = {"x echo {\"n\":3}"};
+    rig_calls(r, two, 2);
+    rig_calls(r, other, 1);
+    CHECK_EQ_INT(phi_prompt(agent, "a"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 0);
+    REQUIRE(phi_message_count(agent) == 7);
+    CHECK_STR(phi_message_at(agent, 1)->content[0].id, "mock-tool-0");
+    CHECK_STR(phi_message_at(agent, 1)->content[1].id, "mock-tool-1");
+    CHECK_STR(phi_message_at(agent, 2)->tool_call_id, "mock-tool-0");
+    CHECK_STR(phi_message_at(agent, 2)->content[0].text, "{\"n\":1}");
+    CHECK(!phi_str_equal(phi_message_at(agent, 4)->content[0].id,
+                         phi_message_at(agent, 1)->content[0].id));
+    CHECK(phi_str_equal(phi_message_at(agent, 5)->tool_call_id,
+                        phi_message_at(agent, 4)->content[0].id));
+    CHECK_STR(phi_message_at(agent, 5)->content[0].text, "{\"n\":3}");
+    CHECK_STR(phi_message_at(agent, 6)->content[0].text, "(no more mock responses)");
+    rig_free(r);
+}
+
+TEST_MAIN(TEST_ENTRY(a_polled_tool_spans_three_hundred_frames),
           TEST_ENTRY(a_call_has_one_result_however_often_it_is_finished),
           TEST_ENTRY(a_tool_that_never_ends_is_cut_off_at_its_deadline),
-          TEST_ENTRY(an_abort_gives_every_call_the_result_cancelled),
           TEST_ENTRY(bad_calls_become_error_results_that_the_model_can_read),
           TEST_ENTRY(arguments_that_are_not_json_are_an_error_result),
-          TEST_ENTRY(a_tool_may_free_its_agent),
-          TEST_ENTRY(an_agent_freed_with_pending_calls_cancels_them),
-          TEST_ENTRY(a_step_inside_a_callback_is_misuse_and_done_without_a_result_is_empty_text),
-          TEST_ENTRY(a_partial_result_carries_blocks_details_and_the_run_of_a_child),
-          TEST_ENTRY(a_partial_result_without_memory_is_refused_and_the_call_goes_on),
-          TEST_ENTRY(a_long_call_has_a_heartbeat_until_its_result_comes),
-          TEST_ENTRY(a_heartbeat_ends_with_the_deadline_and_with_the_agent),
           TEST_ENTRY(a_result_larger_than_the_inbox_can_hold_says_so_and_the_call_stays_open),
           TEST_ENTRY(of_four_threads_that_finish_a_call_one_wins),
           TEST_ENTRY(the_memory_of_a_call_is_never_less_than_was_asked_for),
           TEST_ENTRY(a_tool_that_is_done_is_polled_no_more_while_its_result_waits_to_be_read),
           TEST_ENTRY(the_tree_of_arguments_that_were_checked_is_given_back_at_once),
-          TEST_ENTRY(a_call_without_memory_tells_the_model_so))
+          TEST_ENTRY(a_call_without_memory_tells_the_model_so),
+          TEST_ENTRY(a_tool_that_is_not_there_yields_exactly_one_end_that_is_an_error),
+          TEST_ENTRY(a_tool_that_fails_says_its_own_words_in_an_error_result_without_details),
+          TEST_ENTRY(a_call_that_was_finished_keeps_its_result_and_is_not_told_to_cancel),
+          TEST_ENTRY(a_result_given_in_cancel_is_stale),
+          TEST_ENTRY(a_step_that_said_done_is_not_called_again_while_its_result_is_in_a_long_inbox),
+          TEST_ENTRY(each_polled_call_is_stepped_once_a_step_also_when_the_ring_shrinks),
+          TEST_ENTRY(the_mock_answers_in_order_without_usage_and_then_says_that_it_has_no_more),
+          TEST_ENTRY(ids_that_repeat_across_turns_are_told_apart))

@@ -1,5 +1,5 @@
-/* test_cache_marks.c - which marks of prompt caching each mode sends, in the three protocols that want marks, and
-   the key that it lives by in those that want one. */
+/* test_cache_marks.c - which marks of prompt caching each mode sends, in the three protocols that
+   want marks, and the key that it lives by in those that want one. */
 #include "wire/wire_support.h"
 
 #define CLAUDE "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -128,7 +128,94 @@ TEST(the_key_of_the_cache_is_the_session_unless_caching_is_disabled) {
     check_key(responses, marks_of(PHI_CACHE_DISABLED, 0), "");
 }
 
+static const phi__tool_view two_tools[2] = {
+    {{"first", 5}, {"One", 3}, {"{\"type\":\"object\"}", 17}, false, NULL},
+    {{"second", 6}, {"Two", 3}, {"{\"type\":\"object\"}", 17}, false, NULL},
+};
+
+static int marks_in(const conversation *t) {
+    int n = 0;
+    const char *at = t->body;
+    while ((at = strstr(at, "\"cache_control\":{\"type\":\"ephemeral\"}")) != NULL) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+static void cached_talk(conversation *t) {
+    talk_begin(t, phi_model_anthropic("claude-sonnet-4-5", "K"));
+    t->ask.system_prompt = phi_str_of("You are a test.");
+    t->ask.tools = two_tools;
+    t->ask.tool_count = 2;
+    talk_user(t, "one");
+}
+
+#define EPHEMERAL "{\"type\":\"ephemeral\"}"
+
+/* The checklist marks the last message but one; wire.md 1.11 marks the last user block: both hit, and
+   the last saves one turn more. */
+TEST(the_system_prompt_the_last_tool_and_the_last_user_block_are_marked) {
+    conversation t;
+    cached_talk(&t);
+    talk_text(&t, "and more");
+    talk_render_ok(&t);
+    CHECK_EQ_INT(marks_in(&t), 3);
+    CHECK_EQ_STR(talk_at(&t, "system[0].cache_control"), EPHEMERAL);
+    CHECK_EQ_STR(talk_at(&t, "tools[0].cache_control"), "");
+    CHECK_EQ_STR(talk_at(&t, "tools[1].cache_control"), EPHEMERAL);
+    CHECK_EQ_STR(talk_at(&t, "messages[0].content[0].cache_control"), "");
+    CHECK_EQ_STR(talk_at(&t, "messages[0].content[1].cache_control"), EPHEMERAL);
+    (void)talk_assistant(&t);
+    talk_text(&t, "two");
+    talk_user(&t, "three");
+    talk_render_ok(&t);
+    CHECK_EQ_INT(marks_in(&t), 3);
+    CHECK_EQ_STR(talk_at(&t, "messages[0].content[1].cache_control"), "");
+    CHECK_EQ_STR(talk_at(&t, "messages[1].content[0].cache_control"), "");
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].cache_control"), EPHEMERAL);
+    talk_free(&t);
+}
+
+TEST(the_last_of_several_results_is_marked) {
+    conversation t;
+    cached_talk(&t);
+    (void)talk_assistant(&t);
+    talk_call(&t, "a", "first", "{}");
+    talk_call(&t, "b", "second", "{}");
+    (void)talk_result(&t, "a", "first", "1");
+    (void)talk_result(&t, "b", "second", "2");
+    talk_render_ok(&t);
+    CHECK_EQ_INT(marks_in(&t), 3);
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].cache_control"), "");
+    CHECK_EQ_STR(talk_at(&t, "messages[2].content[1].cache_control"), EPHEMERAL);
+    talk_free(&t);
+}
+
+TEST(what_stands_before_a_mark_is_the_same_bytes_a_turn_later) {
+    conversation t;
+    char before[4000];
+    const char *mark;
+    size_t len;
+    cached_talk(&t);
+    talk_render_ok(&t);
+    (void)snprintf(before, sizeof before, "%s", t.body);
+    mark = strstr(before, ",\"cache_control\":{\"type\":\"ephemeral\"}}]}]");
+    REQUIRE(mark != NULL && strstr(before, "\"tools\"") < mark &&
+            strstr(before, "\"system\"") < mark);
+    len = (size_t)(mark - before);
+    (void)talk_assistant(&t);
+    talk_text(&t, "two");
+    talk_user(&t, "three");
+    talk_render_ok(&t);
+    CHECK(strncmp(t.body, before, len) == 0);
+    talk_free(&t);
+}
+
 TEST_MAIN(TEST_ENTRY(without_a_word_all_three_marks_are_sent),
           TEST_ENTRY(caching_that_is_disabled_sends_none),
           TEST_ENTRY(manual_marks_are_those_that_are_set),
-          TEST_ENTRY(the_key_of_the_cache_is_the_session_unless_caching_is_disabled))
+          TEST_ENTRY(the_key_of_the_cache_is_the_session_unless_caching_is_disabled),
+          TEST_ENTRY(the_system_prompt_the_last_tool_and_the_last_user_block_are_marked),
+          TEST_ENTRY(the_last_of_several_results_is_marked),
+          TEST_ENTRY(what_stands_before_a_mark_is_the_same_bytes_a_turn_later))

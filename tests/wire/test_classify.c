@@ -1,9 +1,12 @@
-/* test_classify.c - kinds, delays and words of errors, beside the cases of the fixtures. */
+/* test_classify.c - kinds, delays and words of errors, beside the cases of the fixtures. What an
+   overflow says: test_overflow_words.c. */
 #include "wire/headers_in.h"
 #include "wire/wire_support.h"
 
 static phi_memory memory;
+
 static phi_arena arena;
+
 static phi_failure got;
 
 static void begin(void) {

@@ -1,173 +1,105 @@
-/* test_attack_retry.c - attempts that fail while nobody looks at the events, transports that say nonsense,
-   and memory that runs out at every single allocation of a run that does everything. */
+/* test_run_memory.c - runs without enough memory, at every single allocation, for good and within
+   a limit; and a run that does everything, with anything done between any two of its states. */
 #include "agent/response.h"
+#include "loop/echo_x.h"
 #include "loop/loop_in.h"
-#include "support/heard.h"
+#include "loop/tries.h"
 
-static phi_agent_desc patient(void) {
+static int scenario_prompt_with_tool(rig *r, bool *tripped) {
+    phi_agent agent = echo_x_agent(r);
+    int ends, runs;
+    const char *at;
+    *tripped = test_alloc_tripped();
+    if (agent.rt == NULL) return -1;
+    rig_call(r, "toolu_1", "echo", "{\"x\":7}");
+    rig_says(r, "Seven.");
+    runs = phi_prompt(agent, "Say 7") == PHI_OK ? rig_run(r, 200) : -1;
+    *tripped = test_alloc_tripped();
+    if (runs < 0) return -2;
+    if (runs > 0) return -3;
+    for (ends = 0, at = rig_story(r); (at = strstr(at, "AgentEnd")) != NULL; at++) ends++;
+    if (ends != 1) return -4;
+    /* Whatever was lost, the agent answers the next prompt. */
+    test_alloc_fail_at(-1);
+    rig_says(r, "Still here.");
+    rig_says(r, "Still here.");
+    rig_says(r, "Still here.");
+    rig_forget(r);
+    if (phi_prompt(agent, "Are you there?") != PHI_OK) return -5;
+    if (rig_run(r, 200) != 0) return -6;
+    if (strstr(rig_story(r), "AgentEnd ok") == NULL) return -7;
+    return 0;
+}
+
+TEST(a_run_survives_every_failed_allocation) {
+    int n;
+    bool tripped = true;
+    for (n = 0; tripped && n < 5000; n++) {
+        rig *r;
+        int how = 0;
+        test_alloc_fail_at(n);
+        r = rig_new();
+        tripped = test_alloc_tripped();
+        if (r != NULL) how = scenario_prompt_with_tool(r, &tripped);
+        test_alloc_fail_at(-1);
+        if (!CHECK(how >= -2)) printf("allocation %d: %d\n%s", n, how, rig_story(r));
+        rig_free(r);
+        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
+    }
+    CHECK(n > 30);
+    CHECK(!tripped);
+    printf("  %d allocations failed, one after another\n", n - 1);
+}
+
+TEST(a_run_survives_memory_that_ends_for_good) {
+    int n;
+    for (n = 0; n < 400; n++) {
+        rig *r;
+        int how = 0;
+        test_alloc_fail_at(-1);
+        r = rig_new();
+        REQUIRE(r != NULL);
+        {
+            phi_agent agent = echo_x_agent(r);
+            int ends = 0;
+            const char *at;
+            rig_call(r, "toolu_1", "echo", "{\"x\":7}");
+            rig_says(r, "Seven.");
+            test_alloc_fail_from(n);
+            if (phi_prompt(agent, "Say 7") == PHI_OK) {
+                how = rig_run(r, 200);
+                for (at = rig_story(r); (at = strstr(at, "AgentEnd")) != NULL; at++) ends++;
+                if (ends != 1) how = -4;
+            }
+            test_alloc_fail_at(-1);
+            if (!CHECK_EQ_INT(how, 0)) printf("from %d:\n%s", n, rig_story(r));
+        }
+        rig_free(r);
+        if (!CHECK_EQ_INT(test_alloc_live_bytes(), 0)) return;
+    }
+}
+
+TEST(a_memory_limit_of_the_agent_is_an_error_event) {
+    rig *r = rig_new();
     phi_agent_desc desc = rig_desc();
-    desc.retry.disable = false;
-    desc.retry.initial_delay_ms = 100;
-    return desc;
-}
-
-/* The beginning of an answer, as far as its first delta. */
-static const char *half_stream(const char *text) {
-    static char out[4000];
-    char *end;
-    (void)snprintf(out, sizeof out, "%s", rig_stream_of(text));
-    end = strstr(out, "event: content_block_stop");
-    if (end != NULL) *end = '\0';
-    return out;
-}
-
-/* ---- transports ---- */
-
-/* Hypothesis: a transport's status comes out where the library gives it another meaning: a response that
-   is "busy" looks for its run. */
-TEST(a_transport_may_fail_with_any_status) {
-    static const phi_status all[] = {PHI_BAD_ARG, PHI_NO_MEMORY,    PHI_MISUSE,      PHI_BUSY,
-                                     PHI_STALE,   PHI_FULL,         PHI_UNSUPPORTED, PHI_NETWORK,
-                                     PHI_TIMEOUT, PHI_TLS,          PHI_REFUSED,     PHI_CANCELLED,
-                                     PHI_TOO_BIG, PHI_PARSE,        PHI_DENIED,      PHI_REJECTED,
-                                     PHI_LIMIT,   (phi_status)-999, (phi_status)7};
-    size_t i, how;
-    for (how = 0; how < 2; how++)
-        for (i = 0; i < PHI__COUNT(all); i++) {
-            rig *r = rig_new();
-            phi_agent agent = rig_agent(r, NULL);
-            phi_response response;
-            phi_response_info info;
-            if (how == 0)
-                rig_refuses(r, all[i]);
-            else
-                rig_breaks(r, half_stream("half"), all[i], "broken");
-            CHECK_EQ_INT(phi_ask(agent, "go", &response), PHI_OK);
-            CHECK_EQ_INT(rig_run(r, 50), 0);
-            CHECK(phi_response_done(response));
-            CHECK_EQ_INT(phi_response_get(response, &info), PHI_OK);
-            CHECK_EQ_INT(info.state, PHI_RESPONSE_FAILED);
-            CHECK(info.status != PHI_OK && info.status != PHI_BUSY);
-            CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd"), 1);
-            rig_says(r, "well");
-            CHECK_EQ_INT(phi_send(agent, "again"), PHI_OK);
-            CHECK_EQ_INT(rig_run(r, 50), 0);
-            rig_free(r);
-        }
-}
-
-/* ---- events that nobody pops ---- */
-
-/* Hypothesis: a retracted answer is gone, or a lie, when its events are popped later; or they keep memory
-   of an agent that is freed. */
-TEST(a_retracted_answers_events_are_whole_whenever_they_are_popped) {
-    int how;
-    for (how = 0; how < 4; how++) {
-        rig *r = rig_new();
-        phi_agent_desc desc = patient();
-        phi_agent agent = rig_agent(r, &desc);
-        rig_breaks(r, half_stream("first"), PHI_NETWORK, "cut");
-        rig_breaks(r, half_stream("second"), PHI_NETWORK, "cut");
-        rig_says(r, "third");
-        rig_silent(r, true);
-        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-        CHECK_EQ_INT(rig_run_until(r, how == 3 ? 120 : 60000), how == 3);
-        rig_silent(r, false);
-        if (how == 1) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-        if (how == 2) CHECK_EQ_INT(phi_agent_reset(agent), PHI_OK);
-        if (how == 3) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK); /* between two attempts */
-        CHECK_EQ_INT(rig_run(r, 2), 0);
-        if (how > 0) {
-            CHECK_EQ_STR(rig_story(r), "");
-        } else {
-            CHECK(strstr(rig_story(r), "Retract assistant \"first\"") != NULL);
-            CHECK(strstr(rig_story(r), "Retract assistant \"second\"") != NULL);
-            CHECK(strstr(rig_story(r), "TextDelta \"first\" of \"first\"") != NULL);
-            CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant"), 1);
-        }
-        rig_free(r);
-    }
-}
-
-/* Hypothesis: an attempt that fails while the event queue is full waits for ever, or loses its RETRY. */
-TEST(a_retry_goes_on_behind_a_full_event_queue) {
-    rig *r = rig_new();
-    phi_agent_desc desc = patient();
     phi_agent agent;
-    desc.event_queue_bytes = 1;
-    rig_breaks(r, half_stream("first"), PHI_NETWORK, "cut");
-    rig_says(r, "second");
+    char text[8000];
+    desc.memory_limit_bytes = 12000;
     agent = rig_agent(r, &desc);
-    rig_silent(r, true);
+    REQUIRE(agent.rt != NULL);
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    rig_says(r, text);
     CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run_until(r, 2000), 1); /* nothing is read while nobody listens */
-    rig_silent(r, false);
-    CHECK_EQ_INT(rig_run_until(r, 20000), 0);
-    CHECK_EQ_INT(count_of(rig_story(r), "Retry 1/4"), 1);
-    CHECK_EQ_INT(count_of(rig_story(r), "MessageEnd assistant \"second\""), 1);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    CHECK(strstr(rig_story(r),
+                 "Error no_memory \"Out of memory: the agent's memory_limit_bytes, 12000, are "
+                 "used up: this run needs more than the older turns had; raise it\"\n") != NULL);
+    CHECK(strstr(rig_story(r), "AgentEnd the allocator or a memory limit said no") != NULL);
     rig_free(r);
-}
-
-/* Hypothesis: events of several runs that were left in the queue show the last run's messages. */
-TEST(events_of_many_runs_may_be_popped_at_the_end) {
-    rig *r = rig_new();
-    phi_agent agent = rig_agent(r, NULL);
-    char line[64];
-    int i;
-    rig_silent(r, true);
-    for (i = 0; i < 40; i++) {
-        (void)snprintf(line, sizeof line, "answer %d.", i);
-        rig_says(r, line);
-        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-        CHECK_EQ_INT(rig_run(r, 20), 0);
-    }
-    rig_silent(r, false);
-    CHECK_EQ_INT(rig_run(r, 1), 0);
-    CHECK_EQ_INT(count_of(rig_story(r), "AgentEnd ok"), 40);
-    for (i = 0; i < 40; i++) {
-        (void)snprintf(line, sizeof line, "TextDelta \"answer %d.\" of \"answer %d.\"", i, i);
-        CHECK_EQ_INT(count_of(rig_story(r), line), 1);
-        (void)snprintf(line, sizeof line, "TurnEnd assistant \"answer %d.\"", i);
-        CHECK_EQ_INT(count_of(rig_story(r), line), 1);
-    }
-    rig_free(r);
-}
-
-/* ---- ending it while it waits ---- */
-
-/* Hypothesis: a delay before a retry is slept out, or leaves its timer or its list entry. */
-TEST(a_delay_before_a_retry_ends_with_the_run) {
-    int how;
-    for (how = 0; how < 4; how++) {
-        rig *r = rig_new();
-        phi_agent_desc desc = patient();
-        phi_agent agent;
-        phi_pending_item item;
-        desc.retry.initial_delay_ms = 20000;
-        rig_replies(r, 529, HEARD_JSON, HEARD_BOOM);
-        rig_says(r, "after it");
-        agent = rig_agent(r, &desc);
-        CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-        CHECK_EQ_INT(rig_run(r, 20), 1);
-        CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 1);
-        CHECK_EQ_INT(item.kind, PHI_WAITING_RETRY);
-        CHECK(item.has_deadline && item.left_ms > 10000);
-        if (how == 0) CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-        if (how == 1) CHECK_EQ_INT(phi_stop(agent), PHI_OK);
-        if (how == 2) CHECK_EQ_INT(phi_agent_free(agent), PHI_OK);
-        if (how == 3) CHECK_EQ_INT(phi_runtime_close(rig_runtime(r)), PHI_BUSY);
-        CHECK_EQ_INT(rig_run(r, 2), 0);
-        CHECK_EQ_INT(phi_pending(rig_runtime(r), &item, 1), 0);
-        CHECK_EQ_INT(phi_next_timeout(rig_runtime(r)), -1);
-        CHECK_EQ_INT(count_of(rig_story(r), "TurnEnd -\nAgentEnd cancelled, 1 messages\n"),
-                     how == 2 ? 0 : 1);
-        CHECK_EQ_INT(rig_requests(r), 1);
-        rig_free(r);
-    }
 }
 
 /* ---- memory ---- */
-
 typedef struct scene {
     rig *r;
     phi_agent parent, child;
@@ -465,11 +397,9 @@ TEST(anything_may_be_done_between_any_two_states) {
         }
 }
 
-TEST_MAIN(TEST_ENTRY(a_transport_may_fail_with_any_status),
-          TEST_ENTRY(a_retracted_answers_events_are_whole_whenever_they_are_popped),
-          TEST_ENTRY(a_retry_goes_on_behind_a_full_event_queue),
-          TEST_ENTRY(events_of_many_runs_may_be_popped_at_the_end),
-          TEST_ENTRY(a_delay_before_a_retry_ends_with_the_run),
+TEST_MAIN(TEST_ENTRY(a_run_survives_every_failed_allocation),
+          TEST_ENTRY(a_run_survives_memory_that_ends_for_good),
+          TEST_ENTRY(a_memory_limit_of_the_agent_is_an_error_event),
           TEST_ENTRY(a_run_that_does_everything_survives_every_failed_allocation),
           TEST_ENTRY(a_run_that_does_everything_survives_memory_that_is_gone_for_good),
           TEST_ENTRY(a_failed_run_without_memory_for_its_last_hooks_still_ends),

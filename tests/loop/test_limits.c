@@ -1,8 +1,6 @@
-/* test_conformance_limits.c - line C 16 of the specification's checklist: the limits of a run. docs/conformance.md says
-   which test proves which line. */
+/* test_limits.c - the limits of a run: their defaults, their words, and where they stop it. */
+#include "support/ask.h"
 #include "support/heard.h"
-
-/* ---- C 16 ---- */
 
 /* Turns of 15 tokens each that call a tool; each takes `turn_ms`. What the run's last message says. */
 static void stops_with(const phi_limits *limits, const phi_cost *cost, uint32_t turn_ms,
@@ -159,8 +157,62 @@ TEST(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue) {
     rig_free(r);
 }
 
+TEST(limits_are_50_turns_a_million_tokens_600_seconds_and_no_cost_by_default) {
+    rig *r = rig_new();
+    phi_agent_desc desc = plain_desc(), got;
+    phi_agent agent = rig_agent(r, &desc);
+    CHECK_EQ_INT(phi_agent_get_desc(agent, &got), PHI_OK);
+    CHECK_EQ_INT(got.limits.max_turns, 50);
+    CHECK_EQ_INT(got.limits.max_tokens, 1000000);
+    CHECK_EQ_INT(got.limits.max_duration_ms, 600000);
+    CHECK(got.limits.max_cost <= 0.0);
+    rig_free(r);
+}
+
+static phi_status ends_after_60_turns(bool unlimited, size_t turns) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_tool tool = rig_echo();
+    phi_agent agent;
+    phi_status status = PHI_BUSY;
+    const char *at;
+    size_t n = 0;
+    int i;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    if (unlimited) {
+        desc.limits.max_turns = PHI_UNLIMITED;
+        desc.limits.max_tokens = UINT64_MAX;
+        desc.limits.max_duration_ms = PHI_UNLIMITED;
+    }
+    agent = rig_agent(r, &desc);
+    for (i = 0; i < 59; i++) {
+        char id[16], arguments[32];
+        (void)snprintf(id, sizeof id, "c%d", i);
+        (void)snprintf(arguments, sizeof arguments, "{\"n\":%d}", i);
+        rig_call(r, id, "echo", arguments);
+    }
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 500), 0);
+    for (at = rig_story(r); (at = strstr(at, "TurnStart")) != NULL; at++) n++;
+    CHECK_EQ_INT(n, turns);
+    if (strstr(rig_story(r), "AgentEnd ok") != NULL) status = PHI_OK;
+    if (strstr(rig_story(r), "\"[Agent stopped: Max turns reached (50/50)]\"") != NULL)
+        status = PHI_LIMIT;
+    rig_free(r);
+    return status;
+}
+
+TEST(a_run_may_be_without_any_limit) {
+    CHECK_EQ_INT(ends_after_60_turns(false, 50), PHI_LIMIT);
+    CHECK_EQ_INT(ends_after_60_turns(true, 60), PHI_OK);
+}
+
 TEST_MAIN(TEST_ENTRY(each_limit_that_is_reached_ends_the_run_in_its_own_words),
           TEST_ENTRY(of_several_limits_turns_come_first_then_tokens_duration_and_cost),
           TEST_ENTRY(a_model_without_rates_has_no_cost_to_limit),
           TEST_ENTRY(tokens_of_a_limit_are_input_and_output_and_cost_is_also_of_the_cache),
-          TEST_ENTRY(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue))
+          TEST_ENTRY(a_limit_stops_outside_of_any_turn_and_what_waited_goes_back_to_its_queue),
+          TEST_ENTRY(limits_are_50_turns_a_million_tokens_600_seconds_and_no_cost_by_default),
+          TEST_ENTRY(a_run_may_be_without_any_limit))

@@ -1,11 +1,9 @@
-/* test_attack_http.c - a server that attacks the pump itself, below the protocols: raw bytes over loopback to a real
-   runtime, as its host would see them. */
-#include "agent/agent.h"
+/* test_http.c - a server that attacks the pump itself, below the protocols: raw bytes over
+   loopback to a real runtime, as its host would see them. */
 #include "e2e/errors_page.h"
 #include "io/loopback.h"
 
 /* ---- a server of raw bytes, and a run that meets it ---- */
-
 static struct {
     loopback server;
     const char *start;      /* sent once */

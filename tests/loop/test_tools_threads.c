@@ -1,4 +1,4 @@
-/* test_attack_threads.c - other threads finish and abort while calls are cancelled, time out, and go
+/* test_tools_threads.c - other threads finish and abort while calls are cancelled, time out, and go
    with their agents. Meant for the thread sanitizer. */
 #include "support/rig.h"
 

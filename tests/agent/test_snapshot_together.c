@@ -1,5 +1,5 @@
-/* test_attack_together.c - what was built apart, at once: snapshots of agents with a store, in the midst of compactions,
-   prunes and reverts; agents that are freed inside each callback of those. */
+/* test_snapshot_together.c - snapshots of agents that do several things at once: a store,
+   compactions in the midst, prunes and reverts, a lent thread. */
 #include "agent/one_shot_run.h"
 #include "agent/snapshot.h"
 #include "support/rig.h"
@@ -19,7 +19,6 @@ typedef struct story {
 } story;
 
 /* ---- what a log says, but for times ---- */
-
 static uint64_t mix(uint64_t h, phi_str s) {
     size_t i;
     for (i = 0; i < s.len; i++) h = (h ^ (unsigned char)s.at[i]) * UINT64_C(1099511628211);
@@ -339,113 +338,7 @@ TEST(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own) {
     rig_free(other);
 }
 
-/* ---- freed inside of each callback ---- */
-
-typedef struct leaver {
-    phi_agent agent;
-    int at, n; /* leaves at the n-th call */
-    bool open;
-} leaver;
-
-static void pass(leaver *l) {
-    if (l->n++ == l->at) CHECK_EQ_INT(phi_agent_free(l->agent), PHI_OK);
-}
-
-static phi_verdict leaving_hook(void *user_data, phi_hook *hook) {
-    (void)hook;
-    pass((leaver *)user_data);
-    return PHI_ALLOW;
-}
-
-static phi_status leaving_start(void *user_data, const phi_compaction_request *request,
-                                void **job) {
-    leaver *l = (leaver *)user_data;
-    (void)request;
-    *job = l;
-    l->open = true;
-    pass(l);
-    return PHI_OK;
-}
-
-static phi_status leaving_poll(void *user_data, void *job, phi_rewrite *out) {
-    (void)job;
-    (void)out;
-    pass((leaver *)user_data);
-    return PHI_BUSY;
-}
-
-static void leaving_end(void *user_data, void *job) {
-    leaver *l = (leaver *)user_data;
-    CHECK(l->open && job == l);
-    l->open = false;
-}
-
-static void leaving_field(void *user_data, const phi_field *field) {
-    (void)field;
-    pass((leaver *)user_data);
-}
-
-static phi_flow leaving_tool(void *user_data, phi_call call, phi_str arguments) {
-    (void)arguments;
-    (void)phi_call_prune(call, 10, PHI__LIT("memo"));
-    pass((leaver *)user_data);
-    return PHI_DONE;
-}
-
-static size_t leaving_count(void *user_data, phi_str text) {
-    (void)user_data;
-    return text.len / 4;
-}
-
-TEST(an_agent_is_freed_inside_of_any_callback) {
-    leaver l;
-    int at;
-    for (at = 0; at < 400; at++) {
-        rig *r = rig_new();
-        store_mem *store = store_mem_new();
-        phi_agent_desc desc = rig_desc();
-        phi_policy policy = phi_policy_short_context();
-        phi_tool tool = PHI_ZERO;
-        int i;
-        memset(&l, 0, sizeof l);
-        l.at = at;
-        tool.name = "tool";
-        tool.start = leaving_tool;
-        tool.on_field = leaving_field;
-        tool.user_data = &l;
-        desc.tools = &tool;
-        desc.tool_count = 1;
-        desc.model.context_window = 300;
-        desc.compaction.system_prompt_tokens = 20;
-        desc.compactor.start = leaving_start;
-        desc.compactor.poll = leaving_poll;
-        desc.compactor.end = leaving_end;
-        desc.compactor.user_data = &l;
-        desc.hook_fn = leaving_hook;
-        desc.hook_points = 0x1ffff;
-        desc.user_data = &l;
-        desc.policy = &policy;
-        desc.token_counter.count_text = leaving_count;
-        desc.store = store_mem_store(store);
-        desc.capture_requests = true;
-        l.agent = rig_agent(r, &desc);
-        for (i = 0; i < 6; i++) rig_call(r, "c", "tool", "{\"a\":\"" LONG "\",\"b\":2}");
-        rig_says(r, "Done.");
-        CHECK_EQ_INT(phi_prompt(l.agent, LONG), PHI_OK);
-        CHECK_EQ_INT(rig_run(r, 200), 0);
-        CHECK(!l.open || phi_agent_alive(l.agent));
-        i = l.n;
-        rig_free(r);
-        CHECK(!l.open);
-        store_mem_free(store);
-        CHECK_EQ_INT(test_alloc_live_bytes(), 0);
-        if (i <= at) break; /* nobody was left to be freed */
-    }
-    CHECK(at > 40 && at < 400);
-}
-
 TEST_MAIN(TEST_ENTRY(compactions_prunes_and_reverts_are_the_same_after_a_snapshot_at_any_step),
           TEST_ENTRY(a_compaction_of_the_hosts_that_waits_goes_on_after_loading),
           TEST_ENTRY(a_snapshot_is_loaded_into_a_new_thread_of_a_store_and_not_over_another),
-          TEST_ENTRY(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own),
-          TEST_ENTRY(an_agent_is_freed_inside_of_any_callback))
+          TEST_ENTRY(a_run_over_a_lent_thread_is_saved_and_goes_on_in_a_thread_of_its_own))

@@ -1,4 +1,4 @@
-/* test_attack_hooks_threads.c - decisions, steering, injected messages and aborts that come from many
+/* test_hooks_threads.c - decisions, steering, injected messages and aborts that come from many
    threads while the run goes on, ends, and begins again. For the thread sanitizer. */
 #include "loop/loop_in.h"
 #include "support/heard.h"

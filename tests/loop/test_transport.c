@@ -1,4 +1,4 @@
-/* test_attack_transport.c - a host's transport that pushes at odd moments, says things twice, or says
+/* test_transport.c - a host's transport that pushes at odd moments, says things twice, or says
    them in the wrong order; and deadlines while nobody reads. */
 #include "support/rig.h"
 

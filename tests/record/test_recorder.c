@@ -1,13 +1,9 @@
-/* test_conformance_session.c - the checklist's lines on sessions and their recorder, a test a clause. */
-#include "record/recorder.h"
+/* test_recorder.c - what becomes a session of the events that a recorder hears, a test a clause of
+   the checklist. */
 #include "recorder_support.h"
-#include "persist/file_store.h"
 #include "support/rig.h"
 
-#include <unistd.h>
-
 /* ---- formation ---- */
-
 TEST(a_session_begins_with_the_first_loop_of_its_id) {
     rec_begin(NULL);
     start("s", "s.m.1", NULL, 3);
@@ -214,7 +210,6 @@ TEST(a_checkpoint_promotes_exactly_the_finished_child_and_later_enrichment_still
     rec_end();
 }
 
-static int asked;
 static bool allowed;
 
 static bool note_before(void *user_data, const phi_session *session) {
@@ -534,114 +529,6 @@ TEST(events_of_unknown_loops_are_ignored) {
     rec_end();
 }
 
-/* ---- storage ---- */
-
-TEST(old_files_without_turns_and_scope_are_read) {
-    static const char json[] =
-        "{\"session_id\":\"s\",\"agent_id\":\"a\",\"created_at\":\"2026-01-01T00:00:00Z\","
-        "\"last_active_at\":\"2026-01-01T00:00:00.5Z\",\"formation\":{\"Explicit\":{\"timestamp\":"
-        "\"2026-01-01T00:00:00Z\"}},\"parent_spawn_ref\":null,\"loops\":[{\"loop_id\":\"l\","
-        "\"session_id\":\"s\",\"agent_id\":\"a\",\"parent_loop_id\":null,\"continuation_kind\":"
-        "null,"
-        "\"started_at\":\"2026-01-01T00:00:00Z\",\"ended_at\":null,\"status\":\"Completed\","
-        "\"rejection\":null,\"config\":null,\"messages\":[],\"usage\":{\"input\":1,\"output\":2},"
-        "\"metadata\":null,\"events\":[],\"children_loop_ids\":[],\"child_loop_refs\":[],"
-        "\"parallel_group\":null}]}";
-    phi_allocator allocator = test_allocator();
-    phi_session *s;
-    REQUIRE(phi_session_from_json(phi_str_of(json), &allocator, 0, &s, NULL) == PHI_OK);
-    CHECK_EQ_INT(s->scope, PHI_SESSION_EPHEMERAL);
-    CHECK_EQ_INT(s->formation.kind, PHI_FORMATION_EXPLICIT);
-    CHECK_EQ_INT(s->last_active_ms, 1767225600500);
-    CHECK_EQ_INT(s->loops[0]->continuation, PHI_CONTINUATION_INITIAL);
-    CHECK_EQ_INT(s->loops[0]->turn_count, 0);
-    CHECK_EQ_INT(s->loops[0]->usage.output, 2);
-    phi_session_free(s);
-}
-
-static char directory[64];
-
-static phi_store files(const char *inside) {
-    static char path[96];
-    phi_file_store_desc desc;
-    phi_store store;
-    memset(&desc, 0, sizeof desc);
-    (void)snprintf(path, sizeof path, "%s%s", directory, inside);
-    desc.directory = path;
-    desc.allocator = test_allocator();
-    CHECK_EQ_INT(phi_file_store_open(&desc, &store), PHI_OK);
-    return store;
-}
-
-TEST(sessions_are_files_that_are_loaded_listed_by_agent_newest_first_and_deleted) {
-    phi_allocator allocator = test_allocator();
-    phi_memory memory;
-    phi_arena arena;
-    const phi_store_item *items;
-    char words[160], path[96], *text;
-    size_t count = 9;
-    phi_session *s = NULL;
-    phi_store store;
-    (void)snprintf(directory, sizeof directory, "/tmp/phi_session_XXXXXX");
-    REQUIRE(mkdtemp(directory) != NULL);
-    store = files("");
-    rec_begin(NULL);
-    both("s", "s.m.1", NULL, 0);
-    both("t", "t.m.1", NULL, 0);
-    CHECK_EQ_INT(phi_session_save(&store, session_of("s"), 0, words, sizeof words), PHI_OK);
-    (void)usleep(20000);
-    CHECK_EQ_INT(phi_session_save(&store, session_of("t"), 0, words, sizeof words), PHI_OK);
-    rec_end();
-    (void)snprintf(path, sizeof path, "%s/s.json", directory);
-    text = test_read_file(path, NULL);
-    CHECK(text != NULL && strncmp(text, "{\n  \"session_id\": \"s\",\n", 23) == 0);
-    free(text);
-    phi_memory_init(&memory, &allocator, 0);
-    phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(store.list(store.user_data, "agent", &arena, &items, &count, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(count, 2);
-    if (count == 2) {
-        CHECK_STR(items[0].id, "t");
-        CHECK_STR(items[1].id, "s");
-    }
-    CHECK_EQ_INT(store.list(store.user_data, "nobody", &arena, &items, &count, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(count, 0);
-    phi_arena_free(&arena);
-    CHECK_EQ_INT(phi_session_load(&store, "s", &allocator, &s, words, sizeof words), PHI_OK);
-    CHECK(s != NULL && s->loop_count == 1);
-    phi_session_free(s);
-    CHECK_EQ_INT(store.remove(store.user_data, "s", NULL, 0), PHI_OK);
-    CHECK_EQ_INT(store.remove(store.user_data, "t", NULL, 0), PHI_OK);
-    CHECK_EQ_INT(store.remove(store.user_data, "s", NULL, 0), PHI_NOT_FOUND);
-    CHECK_EQ_INT(phi_session_load(&store, "s", &allocator, &s, words, sizeof words), PHI_NOT_FOUND);
-    CHECK_EQ_STR(words, "Session not found: s");
-    CHECK_EQ_INT(phi_session_load(&store, "../s", &allocator, &s, words, sizeof words),
-                 PHI_BAD_ARG);
-    phi_file_store_close(&store);
-    (void)snprintf(path, sizeof path, "%s/s.json.lock", directory); /* locks stay */
-    CHECK_EQ_INT(unlink(path), 0);
-    (void)snprintf(path, sizeof path, "%s/t.json.lock", directory);
-    CHECK_EQ_INT(unlink(path), 0);
-    CHECK_EQ_INT(rmdir(directory), 0);
-}
-
-TEST(a_directory_that_is_not_there_lists_nothing) {
-    phi_allocator allocator = test_allocator();
-    phi_memory memory;
-    phi_arena arena;
-    const phi_store_item *items;
-    size_t count = 9;
-    phi_store store;
-    (void)snprintf(directory, sizeof directory, "/tmp/phi_session_that_is_not_there");
-    store = files("/at/all");
-    phi_memory_init(&memory, &allocator, 0);
-    phi_arena_init(&arena, &memory, 0);
-    CHECK_EQ_INT(store.list(store.user_data, NULL, &arena, &items, &count, NULL, 0), PHI_OK);
-    CHECK_EQ_INT(count, 0);
-    phi_arena_free(&arena);
-    phi_file_store_close(&store);
-}
-
 TEST_MAIN(
     TEST_ENTRY(a_session_begins_with_the_first_loop_of_its_id),
     TEST_ENTRY(an_idle_agent_s_next_session_names_the_one_before),
@@ -668,7 +555,4 @@ TEST_MAIN(
         an_aborted_loop_takes_its_config_from_its_first_answer_and_an_empty_rejection_is_one),
     TEST_ENTRY(roots_children_chains_and_loops_are_found), TEST_ENTRY(a_chain_that_goes_round_ends),
     TEST_ENTRY(completed_sessions_come_first_and_draining_empties_them),
-    TEST_ENTRY(events_of_unknown_loops_are_ignored),
-    TEST_ENTRY(old_files_without_turns_and_scope_are_read),
-    TEST_ENTRY(sessions_are_files_that_are_loaded_listed_by_agent_newest_first_and_deleted),
-    TEST_ENTRY(a_directory_that_is_not_there_lists_nothing))
+    TEST_ENTRY(events_of_unknown_loops_are_ignored))

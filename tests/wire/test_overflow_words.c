@@ -1,13 +1,11 @@
-/* test_conformance_errors.c - lines 41, 42, 43 and 45 of the behaviours' checklist, as far as a codec
-   settles them: what an error is, what an overflow says, errors in mid-stream, cache marks.
+/* test_overflow_words.c - what comes first of an error's status and words, each phrase that says
+   that a request is too long, and errors in mid-stream.
 
    Where wire.md rules otherwise than the checklist, the test says so: real servers win. */
-#include "model/tokens.h"
 #include "wire/overflow.h"
 #include "wire/wire_support.h"
 
 /* ---- one error ---- */
-
 static phi_failure classified(int status, const char *headers, const char *body) {
     static phi_memory memory;
     static phi_arena arena;
@@ -35,8 +33,6 @@ static const char *kind_of(int status, const char *words) {
 static void check_kind(int status, const char *words, const char *want) {
     if (!CHECK_EQ_STR(kind_of(status, words), want)) printf("  %d \"%s\"\n", status, words);
 }
-
-/* ---- C 41 ---- */
 
 /* The checklist tests for overflow before anything else; a throttled request may say the same words,
    so the status comes first (wire.md 1.6). */
@@ -94,8 +90,6 @@ TEST(pace_and_a_server_s_trouble_may_pass_and_nothing_else) {
     CHECK(classified(429, "X-Should-Retry: maybe\r\n", "").retryable);
     CHECK(!classified(429, "", "{\"error\":{\"code\":\"insufficient_quota\"}}").retryable);
 }
-
-/* ---- C 42 ---- */
 
 /* One of each phrase of the checklist and of wire.md part 10, as servers put it. */
 static const char *const overflows[] = {
@@ -231,8 +225,6 @@ TEST(what_exceeds_another_maximum_is_no_overflow) {
     check_kind(422, "prompt is too long", "overflow");
 }
 
-/* ---- C 43 ---- */
-
 static void check_stream(const char *protocol, const char *text, const char *kind, bool retryable) {
     stream s;
     bool same;
@@ -313,106 +305,6 @@ TEST(an_overflow_in_a_stream_is_an_overflow_whatever_its_numbers) {
                  "overflow", false);
 }
 
-/* ---- C 45 ---- */
-
-static const phi__tool_view two_tools[2] = {
-    {{"first", 5}, {"One", 3}, {"{\"type\":\"object\"}", 17}, false, NULL},
-    {{"second", 6}, {"Two", 3}, {"{\"type\":\"object\"}", 17}, false, NULL},
-};
-
-static int marks_in(const conversation *t) {
-    int n = 0;
-    const char *at = t->body;
-    while ((at = strstr(at, "\"cache_control\":{\"type\":\"ephemeral\"}")) != NULL) {
-        at++;
-        n++;
-    }
-    return n;
-}
-
-static void cached_talk(conversation *t) {
-    talk_begin(t, phi_model_anthropic("claude-sonnet-4-5", "K"));
-    t->ask.system_prompt = phi_str_of("You are a test.");
-    t->ask.tools = two_tools;
-    t->ask.tool_count = 2;
-    talk_user(t, "one");
-}
-
-#define EPHEMERAL "{\"type\":\"ephemeral\"}"
-
-/* The checklist marks the last message but one; wire.md 1.11 marks the last user block: both hit, and
-   the last saves one turn more. */
-TEST(the_system_prompt_the_last_tool_and_the_last_user_block_are_marked) {
-    conversation t;
-    cached_talk(&t);
-    talk_text(&t, "and more");
-    talk_render_ok(&t);
-    CHECK_EQ_INT(marks_in(&t), 3);
-    CHECK_EQ_STR(talk_at(&t, "system[0].cache_control"), EPHEMERAL);
-    CHECK_EQ_STR(talk_at(&t, "tools[0].cache_control"), "");
-    CHECK_EQ_STR(talk_at(&t, "tools[1].cache_control"), EPHEMERAL);
-    CHECK_EQ_STR(talk_at(&t, "messages[0].content[0].cache_control"), "");
-    CHECK_EQ_STR(talk_at(&t, "messages[0].content[1].cache_control"), EPHEMERAL);
-    (void)talk_assistant(&t);
-    talk_text(&t, "two");
-    talk_user(&t, "three");
-    talk_render_ok(&t);
-    CHECK_EQ_INT(marks_in(&t), 3);
-    CHECK_EQ_STR(talk_at(&t, "messages[0].content[1].cache_control"), "");
-    CHECK_EQ_STR(talk_at(&t, "messages[1].content[0].cache_control"), "");
-    CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].cache_control"), EPHEMERAL);
-    talk_free(&t);
-}
-
-TEST(the_last_of_several_results_is_marked) {
-    conversation t;
-    cached_talk(&t);
-    (void)talk_assistant(&t);
-    talk_call(&t, "a", "first", "{}");
-    talk_call(&t, "b", "second", "{}");
-    (void)talk_result(&t, "a", "first", "1");
-    (void)talk_result(&t, "b", "second", "2");
-    talk_render_ok(&t);
-    CHECK_EQ_INT(marks_in(&t), 3);
-    CHECK_EQ_STR(talk_at(&t, "messages[2].content[0].cache_control"), "");
-    CHECK_EQ_STR(talk_at(&t, "messages[2].content[1].cache_control"), EPHEMERAL);
-    talk_free(&t);
-}
-
-TEST(what_stands_before_a_mark_is_the_same_bytes_a_turn_later) {
-    conversation t;
-    char before[4000];
-    const char *mark;
-    size_t len;
-    cached_talk(&t);
-    talk_render_ok(&t);
-    (void)snprintf(before, sizeof before, "%s", t.body);
-    mark = strstr(before, ",\"cache_control\":{\"type\":\"ephemeral\"}}]}]");
-    REQUIRE(mark != NULL && strstr(before, "\"tools\"") < mark &&
-            strstr(before, "\"system\"") < mark);
-    len = (size_t)(mark - before);
-    (void)talk_assistant(&t);
-    talk_text(&t, "two");
-    talk_user(&t, "three");
-    talk_render_ok(&t);
-    CHECK(strncmp(t.body, before, len) == 0);
-    talk_free(&t);
-}
-
-TEST(the_hit_rate_is_what_was_read_of_all_that_was_shown) {
-    phi_usage usage;
-    memset(&usage, 0, sizeof usage);
-    CHECK(phi_cache_hit_rate(&usage) == 0.0);
-    usage.output = 100;
-    CHECK(phi_cache_hit_rate(&usage) == 0.0);
-    usage.input = 100;
-    usage.cache_read = 300;
-    usage.cache_write = 100;
-    CHECK(phi_cache_hit_rate(&usage) == 0.6);
-    usage.input = usage.cache_write = 0;
-    CHECK(phi_cache_hit_rate(&usage) == 1.0);
-}
-
 TEST_MAIN(TEST_ENTRY(keys_come_before_money_before_size_before_pace_before_words),
           TEST_ENTRY(a_blank_400_is_an_overflow_only_where_the_provider_is_known_for_it),
           TEST_ENTRY(pace_and_a_server_s_trouble_may_pass_and_nothing_else),
@@ -422,8 +314,4 @@ TEST_MAIN(TEST_ENTRY(keys_come_before_money_before_size_before_pace_before_words
           TEST_ENTRY(what_exceeds_another_maximum_is_no_overflow),
           TEST_ENTRY(an_error_in_a_stream_that_names_429_or_a_rate_limit_is_rate_limited),
           TEST_ENTRY(an_error_in_a_stream_that_names_502_503_or_504_may_be_tried_again),
-          TEST_ENTRY(an_overflow_in_a_stream_is_an_overflow_whatever_its_numbers),
-          TEST_ENTRY(the_system_prompt_the_last_tool_and_the_last_user_block_are_marked),
-          TEST_ENTRY(the_last_of_several_results_is_marked),
-          TEST_ENTRY(what_stands_before_a_mark_is_the_same_bytes_a_turn_later),
-          TEST_ENTRY(the_hit_rate_is_what_was_read_of_all_that_was_shown))
+          TEST_ENTRY(an_overflow_in_a_stream_is_an_overflow_whatever_its_numbers))

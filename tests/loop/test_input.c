@@ -1,8 +1,116 @@
-/* test_attack_input.c - steering, follow-ups and injected messages that come at the worst moment, are
-   refused half-way, or are more than there is room for. */
+/* test_input.c - steering, follow-ups and injected messages in their queues: how they are given
+   out, at the worst moment, refused half-way, and when there is no room for them. */
 #include "agent/snapshot.h"
 #include "loop/loop_in.h"
 #include "support/heard.h"
+
+static void expect_turns(phi_input queue, phi_queue_mode mode, const char *want) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    char got[400] = "";
+    size_t i;
+    if (queue == PHI_INPUT_STEERING) desc.steering_mode = mode;
+    if (queue == PHI_INPUT_FOLLOW_UP) desc.follow_up_mode = mode;
+    agent = rig_agent(r, &desc);
+    for (i = 0; i < 5; i++) rig_says(r, "ok");
+    for (i = 0; i < 3; i++) {
+        static const char *const said[] = {"a", "b", "c"};
+        CHECK_EQ_INT(queue == PHI_INPUT_STEERING ? phi_steer(agent, said[i])
+                                                 : phi_follow_up(agent, said[i]),
+                     PHI_OK);
+    }
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 50), 0);
+    for (i = 0; i < phi_message_count(agent); i++) {
+        strcat(got, text_at(agent, i, 0));
+        strcat(got, " ");
+    }
+    CHECK_EQ_STR(got, want);
+    rig_free(r);
+}
+
+TEST(a_queue_gives_one_message_a_poll_by_default_and_all_of_them_in_mode_all) {
+    expect_turns(PHI_INPUT_STEERING, PHI_QUEUE_ONE_AT_A_TIME, "go a ok b ok c ok ");
+    expect_turns(PHI_INPUT_STEERING, PHI_QUEUE_ALL, "go a b c ok ");
+    expect_turns(PHI_INPUT_FOLLOW_UP, PHI_QUEUE_ONE_AT_A_TIME, "go ok a ok b ok c ok ");
+    expect_turns(PHI_INPUT_FOLLOW_UP, PHI_QUEUE_ALL, "go ok a b c ok ");
+}
+
+TEST(steering_and_follow_ups_may_be_pulled_from_hooks) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_filter filter = rig_filter(r);
+    phi_agent agent;
+    desc.filters = &filter;
+    desc.filter_count = 1;
+    rig_hooks(r, &desc, PHI_HOOK_STEERING | PHI_HOOK_FOLLOW_UP);
+    rig_answers(r, PHI_HOOK_STEERING, PHI_ALLOW, "left");
+    rig_answers(r, PHI_HOOK_FOLLOW_UP, PHI_WAIT, NULL);
+    agent = rig_agent(r, &desc);
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 1);
+    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, "more"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 30), 0);
+    REQUIRE(phi_message_count(agent) == 5);
+    CHECK_EQ_STR(text_at(agent, 1, 0), "left");
+    CHECK_EQ_STR(text_at(agent, 3, 0), "more");
+    CHECK(strstr(rig_story(r), "-> steering\n-> filter \"left\"\nTurnStart 0\n") != NULL);
+    CHECK(strstr(rig_story(r), "-> follow_up\n"
+                               "Decision follow_up\n"
+                               "-> filter \"more\"\n"
+                               "TurnStart 1\n") != NULL);
+    rig_free(r);
+}
+
+TEST(a_queue_is_cleared_alone_or_with_the_others) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    int i;
+    for (i = 0; i < 2; i++) {
+        CHECK_EQ_INT(phi_steer(agent, "s"), PHI_OK);
+        CHECK_EQ_INT(phi_follow_up(agent, "f"), PHI_OK);
+        CHECK_EQ_INT(phi_follow_up(agent, "g"), PHI_OK);
+        (void)rig_step(r);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 2);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 3);
+        CHECK_EQ_INT(phi_queue_clear(agent, i == 0 ? PHI_INPUT_STEERING : PHI_INPUT_FOLLOW_UP),
+                     PHI_OK);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), i == 0 ? 0 : 1);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), i == 0 ? 2 : 0);
+        CHECK_EQ_INT(phi_queue_clear(agent, PHI_INPUT_NONE), PHI_OK);
+        CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_NONE), 0);
+    }
+    rig_says(r, "alone");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_message_count(agent), 2);
+    rig_free(r);
+}
+
+TEST(the_queues_outlive_a_run) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    rig_replies(r, 500, "Content-Type: application/json\r\n", "{}");
+    rig_says(r, "one");
+    rig_says(r, "two");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(phi_follow_up(agent, "later"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_FOLLOW_UP), 1);
+    CHECK_EQ_INT(phi_steer(agent, "sooner"), PHI_OK);
+    (void)rig_step(r);
+    CHECK_EQ_INT(phi_queue_count(agent, PHI_INPUT_STEERING), 1);
+    CHECK_EQ_INT(phi_prompt(agent, "again"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    REQUIRE(phi_message_count(agent) == 7);
+    CHECK_EQ_STR(text_at(agent, 3, 0), "sooner");
+    CHECK_EQ_STR(text_at(agent, 5, 0), "later");
+    rig_free(r);
+}
 
 static phi_content text_block(const char *text) {
     phi_content block;
@@ -59,7 +167,6 @@ TEST(bad_handles_and_texts_are_refused_by_every_function_of_input) {
 }
 
 /* ---- at the worst moment ---- */
-
 typedef struct says {
     phi_hook_point at;
     int what; /* 0: steer, 1: follow-up, 2: inject, 3: enqueue steering, 4: enqueue injected */
@@ -189,33 +296,6 @@ TEST(what_was_said_to_an_earlier_run_does_not_reach_the_next) {
 }
 
 /* ---- filters ---- */
-
-/* Hypothesis: a filter that waits while the run is aborted leaves the prompt half stored. */
-TEST(a_prompt_whose_filter_waits_when_the_run_is_aborted_is_reported) {
-    rig *r = rig_new();
-    phi_agent_desc desc = rig_desc();
-    phi_filter filters[2];
-    phi_agent agent;
-    filters[0] = filters[1] = rig_filter(r);
-    desc.filters = filters;
-    desc.filter_count = 2;
-    rig_answers(r, PHI_HOOK_FILTER, PHI_WARN, "careful");
-    rig_answers(r, PHI_HOOK_FILTER, PHI_WAIT, NULL);
-    agent = rig_agent(r, &desc);
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 3), 1);
-    CHECK_EQ_INT(phi_abort(agent), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 3), 0);
-    CHECK_EQ_INT(phi_decide(rig_ticket(r, 0), PHI_ALLOW, NULL), PHI_STALE);
-    CHECK_EQ_INT(phi_message_count(agent), 0);
-    CHECK_EQ_INT(count_of(rig_story(r), "InputDropped prompt \"go\""), 1);
-    CHECK(strstr(rig_story(r), "AgentEnd cancelled, 0 messages") != NULL);
-    CHECK_EQ_INT(phi_continue(agent, PHI_CONTINUATION_DEFAULT), PHI_MISUSE);
-    rig_says(r, "hello");
-    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
-    CHECK_EQ_INT(rig_run(r, 50), 0);
-    rig_free(r);
-}
 
 /* Hypothesis: refusing one of several messages loses its neighbours. */
 TEST(a_refused_message_takes_none_of_its_neighbours_along) {
@@ -445,15 +525,18 @@ TEST(what_went_back_into_its_queue_holds_nothing_of_a_log_that_is_gone) {
     CHECK(n > 20 && waiting > 10);
 }
 
-TEST_MAIN(TEST_ENTRY(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten),
+TEST_MAIN(TEST_ENTRY(a_queue_gives_one_message_a_poll_by_default_and_all_of_them_in_mode_all),
+          TEST_ENTRY(steering_and_follow_ups_may_be_pulled_from_hooks),
+          TEST_ENTRY(a_queue_is_cleared_alone_or_with_the_others),
+          TEST_ENTRY(the_queues_outlive_a_run),
           TEST_ENTRY(bad_handles_and_texts_are_refused_by_every_function_of_input),
           TEST_ENTRY(what_is_said_from_a_hook_is_delivered_kept_or_reported_exactly_once),
           TEST_ENTRY(a_run_does_not_end_before_a_full_inbox_was_read),
           TEST_ENTRY(an_abort_is_heard_by_a_run_that_is_older_than_two_gigabytes_of_posts),
           TEST_ENTRY(what_was_said_to_an_earlier_run_does_not_reach_the_next),
-          TEST_ENTRY(a_prompt_whose_filter_waits_when_the_run_is_aborted_is_reported),
           TEST_ENTRY(a_refused_message_takes_none_of_its_neighbours_along),
           TEST_ENTRY(a_full_queue_reports_what_it_does_not_take),
           TEST_ENTRY(a_pull_hook_that_always_gives_is_asked_a_bounded_number_of_times),
           TEST_ENTRY(a_message_is_delivered_once_whatever_allocation_fails),
+          TEST_ENTRY(reports_of_what_was_dropped_are_bounded_and_none_is_forgotten),
           TEST_ENTRY(what_went_back_into_its_queue_holds_nothing_of_a_log_that_is_gone))
