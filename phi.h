@@ -729,11 +729,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xea59bf7f
+#if PHI__PUB_MODEL != 0xb002c59c
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xea59bf7f
+#define PHI__PUB_MODEL 0xb002c59c
 
 /* ---- src/model/failure.h ---- */
 
@@ -1010,7 +1010,7 @@ typedef enum phi_trigger {
 /* How a run came to be. */
 typedef enum phi_continuation {
     PHI_CONTINUATION_INITIAL = 0, /* by a prompt */
-    PHI_CONTINUATION_DEFAULT,     /* goes on from where the history stands */
+    PHI_CONTINUATION_DEFAULT,     /* continues where the history stands */
     PHI_CONTINUATION_RERUN,       /* the same again */
     PHI_CONTINUATION_BRANCH,      /* another way from here */
     PHI_CONTINUATION_COMPACTION
@@ -1028,7 +1028,7 @@ typedef enum phi_input {
 /* A run's identity. */
 typedef struct phi_loop_info {
     phi_str agent_id, session_id, loop_id;
-    phi_str parent_loop_id; /* the run it goes on from; empty: none */
+    phi_str parent_loop_id; /* the run that it continues; empty: none */
     phi_continuation continuation;
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
@@ -1572,11 +1572,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0x9422961a
+#if PHI__PUB_LOG != 0x33f29c00
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0x9422961a
+#define PHI__PUB_LOG 0x33f29c00
 
 /* ---- src/log/thread.h ---- */
 
@@ -1733,9 +1733,9 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are
-   copied. PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY:
-   nothing changed. */
+/* The host's own; also during a run. kind: a name; json: checked to be JSON. Both are copied.
+   PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing
+   changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
@@ -1830,8 +1830,8 @@ PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as
    phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it) are its messages; a
    note behind them says where it came from (phi_thread_get_info). Shares nothing; runs, rewrites,
-   lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the
-   store says: phi_last_error. Caller frees with phi_thread_free. */
+   lanes, title and notes are not taken over. Also during a run. NULL: no memory, or what the store
+   says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -1842,11 +1842,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x0f094413
+#if PHI__PUB_HISTORY != 0xc6429d65
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x0f094413
+#define PHI__PUB_HISTORY 0xc6429d65
 
 /* ---- src/history/compact.h ---- */
 
@@ -2065,7 +2065,7 @@ typedef struct phi_prune {
     uint64_t tokens;   /* to be taken, at least: the last group may have more */
     phi_str memo;      /* a message in their place (default: none) */
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
-    /* entries from this one on stay: those of a turn that goes on (default: none) */
+    /* entries from this one on stay: those of the current turn (default: none) */
     uint64_t end_seq;
 } phi_prune;
 
@@ -2118,7 +2118,7 @@ typedef struct phi_revert {
     phi_revert_category category;
     uint64_t step;   /* the entry */
     phi_str summary; /* what the model should remember of it (default: nothing) */
-    /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+    /* steps from this entry on are none yet: those of the current turn (default: none) */
     uint64_t end_seq;
 } phi_revert;
 
@@ -2410,11 +2410,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0x284cb67a
+#if PHI__PUB_LOOP != 0xbdee3c81
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0x284cb67a
+#define PHI__PUB_LOOP 0xbdee3c81
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2583,7 +2583,7 @@ typedef struct phi_filter {
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
-    PHI_WAITING_NOTHING = 0,  /* no run goes on, or it goes on with the next phi_step */
+    PHI_WAITING_NOTHING = 0,  /* no run is active, or it continues with the next phi_step */
     PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
     PHI_WAITING_CALL,         /* for a tool: call */
     PHI_WAITING_RETRY,        /* for the next attempt of a model call */
@@ -2672,15 +2672,15 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* What a budget has seen. reserved: by turns that are going on. */
+/* What a budget has seen. reserved: by active turns. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the run that is going on, and to the agent's budget where it has that
-   limit. More than there are numbers for is no limit. */
+/* Added to the limits of the active run, and to the agent's budget where it has that limit. More
+   than there are numbers for is no limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -2779,7 +2779,7 @@ typedef struct phi_enqueue_desc {
     const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued;
+/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was queued;
    PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 
@@ -2885,7 +2885,7 @@ typedef struct phi_provider {
 /* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its
    protocol; a later one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither
    kind, or of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent
-   that has it goes on with it until the agent gets another model. */
+   that has it continues with it until the agent gets another model. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus
@@ -3205,11 +3205,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x0c5b7dc6
+#if PHI__PUB_AGENT != 0x60ff2d7c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x0c5b7dc6
+#define PHI__PUB_AGENT 0x60ff2d7c
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3314,7 +3314,7 @@ typedef struct phi_runtime_desc {
 PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
 PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc);
 
-/* Ends what goes on, without waiting: cancels every run, then says PHI_BUSY until nothing is left,
+/* Ends active runs, without waiting: cancels every run, then says PHI_BUSY until nothing is left,
    then PHI_OK. Call it, and phi_step between, until PHI_OK; agents stay until they are freed. */
 PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 
@@ -3331,9 +3331,9 @@ PHI_API void phi_runtime_free(phi_runtime *rt);
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
-   long for something to do; < 0: until there is something; with no run going on that is phi_wake.
+   long for something to do; < 0: until there is something; with no run active that is phi_wake.
    Events in the queue end a wait at once.
-   Returns the number of runs going on (0: idle; pop the last events then), or PHI_MISUSE inside a
+   Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
    callback.
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
@@ -3403,7 +3403,7 @@ PHI_API bool phi_agent_running(phi_agent agent);
 
 /* ---- beginning a run ---- */
 
-/* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is going on, or the events of the
+/* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is active, or the events of the
    last one, which ended without memory, were not popped. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
@@ -3433,14 +3433,14 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
    without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL:
-   none; AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
-   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+/* phi_abort of one run, with a reason. loop_id: NULL: the active run. reason: copied; NULL: none;
+   AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
+   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run is active;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
-/* The same when the turn that is going on is over: its answer is whole and its calls have their own
-   results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
+/* The same when the current turn is over: its answer is whole and its calls have their own results.
+   What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
 /* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
@@ -3509,9 +3509,9 @@ PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, 
 
 /* ---- usage ---- */
 
-/* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
-   last. Those of attempts that failed are counted as far as the provider told them, and in those of
-   all runs what models took that wrote summaries for the agent. */
+/* Tokens and dollars by the model's rates: of all runs, and of the active run or was the last.
+   Those of attempts that failed are counted as far as the provider told them, and in those of all
+   runs what models took that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
@@ -3774,7 +3774,7 @@ typedef struct phi_ask_desc {
     uint32_t decision_timeout_ms;
     /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied;
        what they point to is borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
-       snapshot of the run has their names alone: it goes on with the tools of phi_agent_restore's
+       snapshot of the run has their names alone: it continues with the tools of phi_agent_restore's
        desc that have one of them. */
     const phi_tool *tools;
     size_t tool_count;
@@ -3826,7 +3826,7 @@ inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_re
 
    A model call that streams is asked again after loading; a partial answer is not kept. A decision
    that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
-   same name: by its `resume`; without one, a call that is finished from outside (no `step`) goes on
+   same name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
    waiting, and is found with phi_pending; any other gets an error as its result, for the model to
    read. A rewrite that was put off until the run ends is in it; events that were not popped, and
    what other threads have posted while the snapshot was made, are not. */
@@ -3840,14 +3840,14 @@ extern "C" {
 
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
-/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing
-   had been.
+/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues as if
+   nothing had been.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
    that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
-    PHI_RESTORE_RESUME = 0, /* the run goes on with the next phi_step */
+    PHI_RESTORE_RESUME = 0, /* the run continues with the next phi_step */
     /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
     PHI_RESTORE_INTERRUPT
 } phi_restore_run;
@@ -3935,11 +3935,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x4d625692
+#if PHI__PUB_RECORD != 0x7e0d7b52
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x4d625692
+#define PHI__PUB_RECORD 0x7e0d7b52
 
 /* ---- src/record/session.h ---- */
 
@@ -4060,7 +4060,7 @@ typedef struct phi_loop_record {
     phi_str metadata; /* JSON text */
     phi_loop_event *events;
     size_t event_count;
-    phi_str *children; /* loops of the same session that go on from it */
+    phi_str *children; /* loops of the same session that continue it */
     size_t child_count;
     phi_child_ref *spawned;
     size_t spawned_count;
@@ -4235,9 +4235,9 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
-/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed
-   one. PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as
-   the recorder's, and its allocator stays. */
+/* Gives it a session that was loaded or drained, to be continued: taken over, as a completed one.
+   PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as the
+   recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins a session by hand, before any run of it: it is open, without loops, and its formation is
@@ -4311,7 +4311,7 @@ extern "C" {
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not
-       PHI_OK: the recording ends there, with this status; the run goes on. */
+       PHI_OK: the recording ends there, with this status; the run continues. */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Playing: whether the tool is run again, and its result compared with the recorded one; else
        it is not called, and the recorded result counts (default: no tool is run). */
@@ -10642,11 +10642,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x113b36d2
+#if PHI__IMP_IO != 0x1d7a0ae8
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x113b36d2
+#define PHI__IMP_IO 0x1d7a0ae8
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -11146,7 +11146,7 @@ struct phi__http {
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
     uint64_t hold_until_us; /* out of descriptors: start none before */
-    int inside;             /* calls into libcurl that are going on */
+    int inside;             /* active calls into libcurl */
     bool signal_held, pumping, resumes_wanted, starved;
 };
 
@@ -15235,7 +15235,7 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
 }
 
 /* Once the group is dead: what its pipes still hold, a piece of each a turn, by timer. An escaped
-   grandchild may go on writing, so it ends at an empty pipe or a limit. False: gone. */
+   grandchild may keep writing, so it ends at an empty pipe or a limit. False: gone. */
 static bool phi__process_rest(phi__process *p) {
     int i;
     bool again = false, emptied;
@@ -29585,11 +29585,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0xc69feaaf
+#if PHI__IMP_HISTORY != 0x6d00ee0b
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0xc69feaaf
+#define PHI__IMP_HISTORY 0x6d00ee0b
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29752,10 +29752,10 @@ typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
-    bool keeps_none;        /* the run that goes on may be rolled back */
+    bool keeps_none;        /* the active run may be rolled back */
     uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
     phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
-    phi_usage of_turns;     /* of the run that goes on: its turns that ended, in `usage` already */
+    phi_usage of_turns;     /* of the active run: its turns that ended, in `usage` already */
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 
@@ -29843,8 +29843,8 @@ PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 #define PHI_HISTORY_RUNS_IN_H
 
 
-/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it
-   back. Its items may be of the run, too. */
+/* What a lane showed before the active run rewrote it: a run that keeps nothing gives it back. Its
+   items may be of the run, too. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
@@ -29860,8 +29860,8 @@ PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
 
-/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing.
-   False: no memory. */
+/* Before a rewrite of the active lane: keeps what it shows, during a run that keeps nothing. False:
+   no memory. */
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
 PHI__FN void phi__thread_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
@@ -30008,8 +30008,8 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
    none of its entries). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
-/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory.
-   What `before` has stays there until phi__about_move. */
+/* In a log that is begun anew in the place of `before`: the same thread continues. False: no
+   memory. What `before` has stays there until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
@@ -30168,8 +30168,8 @@ PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- rewrite.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory.
-   loop_id, turn_index: who makes it. */
+/* As phi_thread_rewrite, without the check for an active run; the entries that it needs are in
+   memory. loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);
@@ -34107,8 +34107,7 @@ PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t a
     return at > 0 ? at - 1 : SIZE_MAX;
 }
 
-/* A user's message opens a turn, unless it was said while a run went on: steering is of its
-   turn. */
+/* A user's message opens a turn, unless it was said during a run: steering is of its turn. */
 PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at) {
     const phi_message *m = phi__project_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
@@ -35826,11 +35825,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xa89ca14a
+#if PHI__IMP_PERSIST != 0xdcb8b3d9
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xa89ca14a
+#define PHI__IMP_PERSIST 0xdcb8b3d9
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -36158,7 +36157,7 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back.
+/* As phi_thread_rewrite, without the check for an active run. Recalls the entries that it needs.
    loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
@@ -38179,7 +38178,7 @@ PHI__FN phi_status phi__fs_list_threads(void *user_data, phi_arena *arena,
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a
    rename, and a lock on the old file would say nothing about the new one. A document's lock file
    stays: the Rust
-   original, which shares it, opens the file and then waits for the lock, and would go on with a
+   original, which shares it, opens the file and then waits for the lock, and would continue with a
    file that has no name any more beside a writer that made a new one. A thread's, which only phi
    uses, is removed while it is still locked, so that nothing is left lying about; a writer that
    gets a lock therefore checks that the name still means the file it locked. */
@@ -57119,11 +57118,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x9d08a9ee
+#if PHI__IMP_RECORD != 0x324f9ad8
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x9d08a9ee
+#define PHI__IMP_RECORD 0x324f9ad8
 
 /* ---- src/record/session_in.h ---- */
 
@@ -58980,7 +58979,7 @@ static size_t phi__sctx_before(const phi_session *session, size_t at) {
     return SIZE_MAX;
 }
 
-/* The loop that a loop goes on from; SIZE_MAX: it begins. */
+/* The loop that a loop continues; SIZE_MAX: it begins. */
 static size_t phi__sctx_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
     size_t up = parent.len > 0 ? phi__sctx_find(session, parent) : SIZE_MAX;

@@ -48,7 +48,7 @@
 #if PHI__PUB_IO != 0x6aac419f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xea59bf7f
+#if PHI__PUB_MODEL != 0xb002c59c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0xee2f10b0
@@ -57,25 +57,25 @@
 #if PHI__PUB_CODECS != 0xbe109773
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x9422961a
+#if PHI__PUB_LOG != 0x33f29c00
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x0f094413
+#if PHI__PUB_HISTORY != 0xc6429d65
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0xc30a22a1
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0x284cb67a
+#if PHI__PUB_LOOP != 0xbdee3c81
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_FEATURES != 0x37bb1a69
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x0c5b7dc6
+#if PHI__PUB_AGENT != 0x60ff2d7c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x4d625692
+#if PHI__PUB_RECORD != 0x7e0d7b52
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 

@@ -44,7 +44,7 @@ PHI_API bool phi_agent_running(phi_agent agent);
 
 /* ---- beginning a run ---- */
 
-/* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is going on, or the events of the
+/* Starts a run with a prompt. The text is copied. PHI_BUSY: a run is active, or the events of the
    last one, which ended without memory, were not popped. On any failure nothing changed. */
 PHI_API phi_status phi_prompt(phi_agent agent, const char *text);
 PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *content, size_t count);
@@ -74,14 +74,14 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
    without any memory. PHI_STALE. */
 PHI_API phi_status phi_abort(phi_agent agent);
 
-/* phi_abort of one run, with a reason. loop_id: NULL: whichever goes on. reason: copied; NULL:
-   none; AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
-   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run goes on;
+/* phi_abort of one run, with a reason. loop_id: NULL: the active run. reason: copied; NULL: none;
+   AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
+   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run is active;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
-/* The same when the turn that is going on is over: its answer is whole and its calls have their own
-   results. What does not go on at once (a pause, a delay before a retry) is not waited for. */
+/* The same when the current turn is over: its answer is whole and its calls have their own results.
+   What does not go on at once (a pause, a delay before a retry) is not waited for. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
 /* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
@@ -150,9 +150,9 @@ PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, 
 
 /* ---- usage ---- */
 
-/* Tokens and dollars by the model's rates: of all runs, and of the run that is going on or was the
-   last. Those of attempts that failed are counted as far as the provider told them, and in those of
-   all runs what models took that wrote summaries for the agent. */
+/* Tokens and dollars by the model's rates: of all runs, and of the active run or was the last.
+   Those of attempts that failed are counted as far as the provider told them, and in those of all
+   runs what models took that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);

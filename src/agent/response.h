@@ -70,7 +70,7 @@ typedef struct phi_ask_desc {
     uint32_t decision_timeout_ms;
     /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied;
        what they point to is borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
-       snapshot of the run has their names alone: it goes on with the tools of phi_agent_restore's
+       snapshot of the run has their names alone: it continues with the tools of phi_agent_restore's
        desc that have one of them. */
     const phi_tool *tools;
     size_t tool_count;

@@ -43,7 +43,7 @@ typedef struct phi_runtime_desc {
 PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
 PHI_API phi_runtime *phi_runtime_new(const phi_runtime_desc *desc);
 
-/* Ends what goes on, without waiting: cancels every run, then says PHI_BUSY until nothing is left,
+/* Ends active runs, without waiting: cancels every run, then says PHI_BUSY until nothing is left,
    then PHI_OK. Call it, and phi_step between, until PHI_OK; agents stay until they are freed. */
 PHI_API phi_status phi_runtime_close(phi_runtime *rt);
 
@@ -60,9 +60,9 @@ PHI_API void phi_runtime_free(phi_runtime *rt);
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
 /* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
-   long for something to do; < 0: until there is something; with no run going on that is phi_wake.
+   long for something to do; < 0: until there is something; with no run active that is phi_wake.
    Events in the queue end a wait at once.
-   Returns the number of runs going on (0: idle; pop the last events then), or PHI_MISUSE inside a
+   Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
    callback.
    What the events popped before it point to is gone after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);

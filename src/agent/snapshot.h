@@ -7,7 +7,7 @@
 
    A model call that streams is asked again after loading; a partial answer is not kept. A decision
    that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
-   same name: by its `resume`; without one, a call that is finished from outside (no `step`) goes on
+   same name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
    waiting, and is found with phi_pending; any other gets an error as its result, for the model to
    read. A rewrite that was put off until the run ends is in it; events that were not popped, and
    what other threads have posted while the snapshot was made, are not. */
@@ -22,14 +22,14 @@ extern "C" {
 
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
-/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent goes on as if nothing
-   had been.
+/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues as if
+   nothing had been.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
    that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
 
 typedef enum phi_restore_run {
-    PHI_RESTORE_RESUME = 0, /* the run goes on with the next phi_step */
+    PHI_RESTORE_RESUME = 0, /* the run continues with the next phi_step */
     /* it ends with the next phi_steps, as if by phi_abort: calls get "Cancelled" */
     PHI_RESTORE_INTERRUPT
 } phi_restore_run;

@@ -29,8 +29,8 @@ PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
    none of its entries). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
-/* In a log that is begun anew in the place of `before`: the same thread goes on. False: no memory.
-   What `before` has stays there until phi__about_move. */
+/* In a log that is begun anew in the place of `before`: the same thread continues. False: no
+   memory. What `before` has stays there until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 

@@ -14,10 +14,10 @@ typedef struct phi__loops {
     phi__loop_start *at;
     size_t count, cap;
     bool away;              /* runs whose beginning has left memory are not in it */
-    bool keeps_none;        /* the run that goes on may be rolled back */
+    bool keeps_none;        /* the active run may be rolled back */
     uint64_t told, told_to; /* phi__thread_tell_loops: up to which entry, and whom */
     phi__entry *started;    /* the LOOP_START whose end has not come, or NULL */
-    phi_usage of_turns;     /* of the run that goes on: its turns that ended, in `usage` already */
+    phi_usage of_turns;     /* of the active run: its turns that ended, in `usage` already */
     uint64_t prompt_hash;   /* of the last run's system prompt; 0: none was noted */
 } phi__loops;
 

@@ -18,7 +18,7 @@ typedef struct phi_prune {
     uint64_t tokens;   /* to be taken, at least: the last group may have more */
     phi_str memo;      /* a message in their place (default: none) */
     uint64_t from_seq; /* entries before this one stay: phi_thread_prunable_from (default: 0) */
-    /* entries from this one on stay: those of a turn that goes on (default: none) */
+    /* entries from this one on stay: those of the current turn (default: none) */
     uint64_t end_seq;
 } phi_prune;
 

@@ -28,7 +28,7 @@ typedef struct phi_revert {
     phi_revert_category category;
     uint64_t step;   /* the entry */
     phi_str summary; /* what the model should remember of it (default: nothing) */
-    /* steps from this entry on are none yet: those of a turn that goes on (default: none) */
+    /* steps from this entry on are none yet: those of the current turn (default: none) */
     uint64_t end_seq;
 } phi_revert;
 

@@ -45,8 +45,8 @@ PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- rewrite.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on, and with what it needs in memory.
-   loop_id, turn_index: who makes it. */
+/* As phi_thread_rewrite, without the check for an active run; the entries that it needs are in
+   memory. loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewrite,
                                      phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                      char *words, size_t words_size);

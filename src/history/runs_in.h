@@ -4,8 +4,8 @@
 
 #include "history/fold_in.h"
 
-/* What a lane showed before the run that goes on rewrote it: a run that keeps nothing gives it
-   back. Its items may be of the run, too. */
+/* What a lane showed before the active run rewrote it: a run that keeps nothing gives it back. Its
+   items may be of the run, too. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
@@ -21,8 +21,8 @@ PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
 
-/* Before a rewrite of the active lane: keeps what it shows, where a run goes on that keeps nothing.
-   False: no memory. */
+/* Before a rewrite of the active lane: keeps what it shows, during a run that keeps nothing. False:
+   no memory. */
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
 PHI__FN void phi__thread_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */

@@ -108,7 +108,7 @@ struct phi__http {
     phi__timer curl_timer;  /* curl's one timeout */
     phi__timer kick;        /* the pump has work left: do not sleep */
     uint64_t hold_until_us; /* out of descriptors: start none before */
-    int inside;             /* calls into libcurl that are going on */
+    int inside;             /* active calls into libcurl */
     bool signal_held, pumping, resumes_wanted, starved;
 };
 

@@ -219,7 +219,7 @@ static bool phi__process_read(phi__process *p, int stream, bool *emptied) {
 }
 
 /* Once the group is dead: what its pipes still hold, a piece of each a turn, by timer. An escaped
-   grandchild may go on writing, so it ends at an empty pipe or a limit. False: gone. */
+   grandchild may keep writing, so it ends at an empty pipe or a limit. False: gone. */
 static bool phi__process_rest(phi__process *p) {
     int i;
     bool again = false, emptied;

@@ -153,9 +153,9 @@ PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uin
 PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_message *messages,
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
-/* The host's own; also while a run goes on. kind: a name; json: checked to be JSON. Both are
-   copied. PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY:
-   nothing changed. */
+/* The host's own; also during a run. kind: a name; json: checked to be JSON. Both are copied.
+   PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing
+   changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
@@ -250,8 +250,8 @@ PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 /* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as
    phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it) are its messages; a
    note behind them says where it came from (phi_thread_get_info). Shares nothing; runs, rewrites,
-   lanes, title and notes are not taken over. Also while a run goes on. NULL: no memory, or what the
-   store says: phi_last_error. Caller frees with phi_thread_free. */
+   lanes, title and notes are not taken over. Also during a run. NULL: no memory, or what the store
+   says: phi_last_error. Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

@@ -118,7 +118,7 @@ typedef struct phi_filter {
 PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char *reply);
 
 typedef enum phi_waiting {
-    PHI_WAITING_NOTHING = 0,  /* no run goes on, or it goes on with the next phi_step */
+    PHI_WAITING_NOTHING = 0,  /* no run is active, or it continues with the next phi_step */
     PHI_WAITING_DECISION = 1, /* for phi_decide: ticket, point */
     PHI_WAITING_CALL,         /* for a tool: call */
     PHI_WAITING_RETRY,        /* for the next attempt of a model call */

@@ -51,7 +51,7 @@ typedef struct phi_enqueue_desc {
     const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id goes on, and nothing was queued;
+/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was queued;
    PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 

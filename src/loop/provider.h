@@ -89,7 +89,7 @@ typedef struct phi_provider {
 /* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its
    protocol; a later one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither
    kind, or of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent
-   that has it goes on with it until the agent gets another model. */
+   that has it continues with it until the agent gets another model. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

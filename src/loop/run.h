@@ -45,15 +45,15 @@ typedef enum phi_at_memory_limit {
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* What a budget has seen. reserved: by turns that are going on. */
+/* What a budget has seen. reserved: by active turns. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the run that is going on, and to the agent's budget where it has that
-   limit. More than there are numbers for is no limit. */
+/* Added to the limits of the active run, and to the agent's budget where it has that limit. More
+   than there are numbers for is no limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;

@@ -91,7 +91,7 @@ typedef enum phi_trigger {
 /* How a run came to be. */
 typedef enum phi_continuation {
     PHI_CONTINUATION_INITIAL = 0, /* by a prompt */
-    PHI_CONTINUATION_DEFAULT,     /* goes on from where the history stands */
+    PHI_CONTINUATION_DEFAULT,     /* continues where the history stands */
     PHI_CONTINUATION_RERUN,       /* the same again */
     PHI_CONTINUATION_BRANCH,      /* another way from here */
     PHI_CONTINUATION_COMPACTION
@@ -109,7 +109,7 @@ typedef enum phi_input {
 /* A run's identity. */
 typedef struct phi_loop_info {
     phi_str agent_id, session_id, loop_id;
-    phi_str parent_loop_id; /* the run it goes on from; empty: none */
+    phi_str parent_loop_id; /* the run that it continues; empty: none */
     phi_continuation continuation;
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */

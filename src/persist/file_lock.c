@@ -3,7 +3,7 @@
    A lock is a flock on a file beside the data, never on the data: a document is replaced by a
    rename, and a lock on the old file would say nothing about the new one. A document's lock file
    stays: the Rust
-   original, which shares it, opens the file and then waits for the lock, and would go on with a
+   original, which shares it, opens the file and then waits for the lock, and would continue with a
    file that has no name any more beside a writer that made a new one. A thread's, which only phi
    uses, is removed while it is still locked, so that nothing is left lying about; a writer that
    gets a lock therefore checks that the name still means the file it locked. */

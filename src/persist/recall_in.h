@@ -23,7 +23,7 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
-/* As phi_thread_rewrite, without looking whether a run goes on. What it needs is read back.
+/* As phi_thread_rewrite, without the check for an active run. Recalls the entries that it needs.
    loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,

@@ -66,9 +66,9 @@ PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *eve
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
-/* Gives it a session that was loaded or drained, to be gone on with: taken over, as a completed
-   one. PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as
-   the recorder's, and its allocator stays. */
+/* Gives it a session that was loaded or drained, to be continued: taken over, as a completed one.
+   PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as the
+   recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins a session by hand, before any run of it: it is open, without loops, and its formation is

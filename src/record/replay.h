@@ -38,7 +38,7 @@ extern "C" {
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not
-       PHI_OK: the recording ends there, with this status; the run goes on. */
+       PHI_OK: the recording ends there, with this status; the run continues. */
     phi_status (*write_fn)(void *user_data, const char *bytes, size_t len);
     /* Playing: whether the tool is run again, and its result compared with the recorded one; else
        it is not called, and the recorded result counts (default: no tool is run). */

@@ -117,7 +117,7 @@ typedef struct phi_loop_record {
     phi_str metadata; /* JSON text */
     phi_loop_event *events;
     size_t event_count;
-    phi_str *children; /* loops of the same session that go on from it */
+    phi_str *children; /* loops of the same session that continue it */
     size_t child_count;
     phi_child_ref *spawned;
     size_t spawned_count;

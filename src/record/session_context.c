@@ -49,7 +49,7 @@ static size_t phi__sctx_before(const phi_session *session, size_t at) {
     return SIZE_MAX;
 }
 
-/* The loop that a loop goes on from; SIZE_MAX: it begins. */
+/* The loop that a loop continues; SIZE_MAX: it begins. */
 static size_t phi__sctx_up(const phi_session *session, size_t at, uint32_t flags) {
     phi_str parent = session->loops[at]->parent_loop_id;
     size_t up = parent.len > 0 ? phi__sctx_find(session, parent) : SIZE_MAX;
