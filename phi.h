@@ -6266,11 +6266,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xdf6ade22
+#if PHI__IMP_TEXT != 0x25df6386
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xdf6ade22
+#define PHI__IMP_TEXT 0x25df6386
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6629,6 +6629,79 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 #endif
 
+/* ---- src/text/json_members_in.h ---- */
+
+/* json_members_in.h - the members of an object that a pull scan keeps: a table says which, and
+   where in a struct they go.
+
+       static const phi__json_member list[] = {
+           PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
+           PHI__MEMBER_INSIDE("delta", &delta_members)};
+       static const phi__json_members members = {list, PHI__COUNT(list)};
+
+       memset(&event, 0, sizeof event);
+       good = phi__json_members_read(data, &members, &event, NULL);
+
+   A member that is missing, null or of another type leaves its place as it was; of equal names the
+   last one counts. All other members are skipped. What a table cannot say is read by a function. */
+#ifndef PHI_TEXT_JSON_MEMBERS_IN_H
+#define PHI_TEXT_JSON_MEMBERS_IN_H
+
+
+typedef enum phi__json_member_kind {
+    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_I64,
+    PHI__MEMBER_U64,
+    PHI__MEMBER_BOOL,
+    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty, where it is broken */
+    PHI__MEMBER_SOME,   /* the same, unless it is null */
+    PHI__MEMBER_OBJECT, /* the same of an object alone */
+    PHI__MEMBER_ARRAY,  /* and of an array */
+    PHI__MEMBER_IN,     /* an object, whose members another table has */
+    PHI__MEMBER_FIRST,  /* an array, of which the first item is such an object */
+    PHI__MEMBER_BY      /* what a function takes: it consumes the value */
+} phi__json_member_kind;
+
+typedef struct phi__json_member {
+    const char *name;
+    const struct phi__json_members *inner; /* IN, FIRST */
+    void (*take)(phi__json_cursor *c, void *at);
+    uint16_t offset;
+    uint8_t len, kind;
+} phi__json_member;
+
+/* At most 32. */
+typedef struct phi__json_members {
+    const phi__json_member *at;
+    size_t count;
+} phi__json_members;
+
+#define PHI__MEMBER(type, field, name, kind)                                                       \
+    { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
+/* An object whose members go into the same struct. */
+#define PHI__MEMBER_INSIDE(name, inner)                                                            \
+    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_IN }
+#define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
+    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
+/* A function that gets a field's address, or that of the whole struct. */
+#define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
+    {                                                                                              \
+        (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
+            PHI__MEMBER_BY                                                                         \
+    }
+#define PHI__MEMBER_TAKE_ALL(name, take)                                                           \
+    { (name), NULL, (take), 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_BY }
+
+/* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
+   table that was there, of whatever type. */
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+                                        void *to);
+/* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+                                    uint32_t *seen);
+
+#endif
+
 /* ---- src/text/records_in.h ---- */
 
 /* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
@@ -6959,15 +7032,21 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
 }
 
 PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
-    const char *quote;
-    if (!phi__json_cursor_step(c, '}')) return false;
-    if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
-    quote = phi__json_quote_short(c->at + 1, c->end, &key->escaped);
+    const char *at = c->at, *end = c->end, *quote;
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
+        at++;
+    else {
+        if (!phi__json_cursor_step(c, '}')) return false;
+        at = c->at;
+        if (at == end || *at != '"') return phi__json_cursor_bad(c);
+    }
+    quote = phi__json_quote_short(at + 1, end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
-    key->at = c->at + 1;
+    key->at = at + 1;
     key->len = (size_t)(quote - key->at);
     c->at = quote + 1;
-    if (phi__json_cursor_next(c) != ':') return phi__json_cursor_bad(c);
+    if ((c->at == end || *c->at != ':') && phi__json_cursor_next(c) != ':')
+        return phi__json_cursor_bad(c);
     c->at++;
     return true;
 }
@@ -7996,6 +8075,100 @@ static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth)
 
 PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
     return phi__json_same(a, b, PHI_JSON_MAX_DEPTH + 1);
+}
+
+/* ---- src/text/json_members.c ---- */
+
+/* json_members.c - members of an object into a struct, by a table. */
+
+static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
+    if (!wanted)
+        (void)phi__json_skip(c);
+    else if (!phi__json_take_raw(c, out))
+        out->len = 0;
+}
+
+static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
+                                    void *to) {
+    bool first = true;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        if (first)
+            (void)phi__json_members_take(c, members, to);
+        else
+            (void)phi__json_skip(c);
+        first = false;
+    }
+}
+
+static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
+    void *at = (char *)to + m->offset;
+    switch (m->kind) {
+    case PHI__MEMBER_TEXT: (void)phi__json_take_text(c, (phi__json_text *)at); break;
+    case PHI__MEMBER_I64: (void)phi__json_take_i64(c, (int64_t *)at); break;
+    case PHI__MEMBER_U64: (void)phi__json_take_u64(c, (uint64_t *)at); break;
+    case PHI__MEMBER_BOOL: (void)phi__json_take_bool(c, (bool *)at); break;
+    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
+    case PHI__MEMBER_SOME:
+        phi__json_members_raw(c, phi__json_peek(c) != PHI_JSON_NULL, (phi_str *)at);
+        break;
+    case PHI__MEMBER_OBJECT:
+        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
+        break;
+    case PHI__MEMBER_ARRAY:
+        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
+        break;
+    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
+    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
+    default: m->take(c, at); break;
+    }
+}
+
+/* The member of that name in [at, end); `end`: there is none. */
+static inline const phi__json_member *phi__json_members_look(const phi__json_member *at,
+                                                             const phi__json_member *end,
+                                                             const phi__json_text *key) {
+    if (key->escaped) {
+        while (at < end && !phi__json_text_same(*key, phi__str(at->name, at->len))) at++;
+        return at;
+    }
+    while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
+    return at;
+}
+
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+                                        void *to) {
+    const phi__json_member *first = members->at, *end = first + members->count;
+    const phi__json_member *next = first; /* mostly they come in the table's order */
+    phi__json_text key;
+    uint32_t seen = 0;
+    if (!phi__json_enter_object(c)) return 0;
+    while (phi__json_next_key(c, &key)) {
+        const phi__json_member *m = phi__json_members_look(next, end, &key);
+        if (m == end) {
+            m = phi__json_members_look(first, next, &key);
+            if (m == next) {
+                (void)phi__json_skip(c);
+                continue;
+            }
+        }
+        next = m + 1;
+        seen |= (uint32_t)1 << (m - first);
+        phi__json_members_value(c, m, to);
+    }
+    return seen;
+}
+
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+                                    uint32_t *seen) {
+    phi__json_cursor c;
+    uint32_t found;
+    if (text.len == 0) return false;
+    phi__json_cursor_init(&c, text);
+    if (phi__json_peek(&c) != PHI_JSON_OBJECT) return false;
+    found = phi__json_members_take(&c, members, to);
+    if (seen != NULL) *seen = found;
+    return phi__json_cursor_done(&c);
 }
 
 /* ---- src/text/json_number.c ---- */
@@ -17528,11 +17701,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xa10b78a7
+#if PHI__IMP_WIRE != 0x17826081
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xa10b78a7
+#define PHI__IMP_WIRE 0x17826081
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17618,10 +17791,23 @@ PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
    is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
+static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
+
+/* Arguments that come whole with a call's start, where deltas may take their place: they wait where
+   a call keeps nothing else, in `replay`. Appends to what waits. */
+PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
+/* Closes a call some of whose arguments wait. They count where there were no deltas. */
+PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Replaces the text of one of the buffers. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
+/* The same of a text as it stands in JSON. */
+PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text);
+/* Appends to a block's signature. */
+PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text);
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
    failure stays. Words are copied, without control characters. */
@@ -17669,6 +17855,11 @@ PHI__FN void phi__classify_body(phi__assembly *a, phi_str body);
 /* Takes the value of a member "error"; true, and *raw its JSON: it is an error. null, false and
    empty values are none. */
 PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw);
+/* The same for a table of members: a bool, whether it is an error. */
+PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error);
+
+/* An event that is no JSON, and not the last one. */
+PHI__FN void phi__classify_bad_event(phi__assembly *a);
 
 /* A stop word that means an error. */
 PHI__FN void phi__classify_stop(phi__assembly *a, phi_failure_kind kind, bool retryable,
@@ -18750,6 +18941,33 @@ PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text) {
     if (buf->failed) a->no_memory = true;
 }
 
+PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__buf *signature = &a->drafts[block].signature;
+    if (text.len > 0) phi__json_unescape(signature, text);
+    if (signature->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments) {
+    phi__draft *d = &a->drafts[block];
+    d->replay_open = true;
+    phi__buf_add_str(&d->replay, arguments);
+    if (d->replay.failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments) {
+    phi__draft *d = &a->drafts[block];
+    if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
+    phi__buf_free(&d->replay);
+    d->replay_open = false;
+    phi__assembly_close(a, block);
+}
+
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure) {
     phi__buf *words = &a->failure_words;
     phi_str *to[3];
@@ -19327,6 +19545,16 @@ PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw) {
     if (value.len <= 2 || phi__str_is(value, "null") || phi__str_is(value, "false")) return false;
     *raw = value;
     return true;
+}
+
+PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error) {
+    phi_str raw;
+    *(bool *)is_error = phi__classify_take_error(c, &raw);
+}
+
+PHI__FN void phi__classify_bad_event(phi__assembly *a) {
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                       PHI__LIT("the server sent an event that is not JSON"));
 }
 
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
@@ -22575,11 +22803,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x366b1761
+#if PHI__IMP_CODECS != 0xfca50322
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x366b1761
+#define PHI__IMP_CODECS 0xfca50322
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -22772,16 +23000,6 @@ typedef struct phi__chat_state {
 } phi__chat_state;
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
-static inline void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
 
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);
@@ -23292,106 +23510,54 @@ typedef struct phi__ant_event {
     bool has_error;
 } phi__ant_event;
 
-static const phi__json_text phi__ant_none = {"", 0, false};
-
-static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static void phi__ant_raw(phi__json_cursor *c, phi_str *out) {
-    if (!phi__json_take_raw(c, out)) out->len = 0;
-}
-
 /* ---- reading an event ---- */
 
-static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(c, &ev->delta_type);
-        else if (PHI__ANT_IS(key, "text"))
-            phi__json_take_text(c, &ev->text);
-        else if (PHI__ANT_IS(key, "partial_json"))
-            phi__json_take_text(c, &ev->partial_json);
-        else if (PHI__ANT_IS(key, "thinking"))
-            phi__json_take_text(c, &ev->thinking);
-        else if (PHI__ANT_IS(key, "signature"))
-            phi__json_take_text(c, &ev->signature);
-        else if (PHI__ANT_IS(key, "stop_reason"))
-            phi__json_take_text(c, &ev->stop_reason);
-        else if (PHI__ANT_IS(key, "stop_details"))
-            phi__ant_raw(c, &ev->stop_details);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__ant_delta_list[] = {
+    PHI__MEMBER(phi__ant_event, delta_type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, thinking, "thinking", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
+static const phi__json_members phi__ant_delta_members = {phi__ant_delta_list,
+                                                         PHI__COUNT(phi__ant_delta_list)};
+
+static const phi__json_member phi__ant_event_list[] = {
+    PHI__MEMBER(phi__ant_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, index, "index", PHI__MEMBER_I64),
+    PHI__MEMBER_INSIDE("delta", &phi__ant_delta_members),
+    PHI__MEMBER(phi__ant_event, block, "content_block", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_event, message, "message", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_event, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBER_TAKE(phi__ant_event, has_error, "error", phi__classify_take_flag)};
+static const phi__json_members phi__ant_event_members = {phi__ant_event_list,
+                                                         PHI__COUNT(phi__ant_event_list)};
 
 static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
     memset(ev, 0, sizeof *ev);
-    ev->type = ev->delta_type = phi__ant_none;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(&c, &ev->type);
-        else if (PHI__ANT_IS(key, "index"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__ANT_IS(key, "delta"))
-            phi__ant_read_delta(&c, ev);
-        else if (PHI__ANT_IS(key, "content_block"))
-            phi__ant_raw(&c, &ev->block);
-        else if (PHI__ANT_IS(key, "message"))
-            phi__ant_raw(&c, &ev->message);
-        else if (PHI__ANT_IS(key, "usage"))
-            phi__ant_raw(&c, &ev->usage);
-        else if (PHI__ANT_IS(key, "error"))
-            ev->has_error = phi__classify_take_error(&c, &error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__ant_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "thinking_tokens"))
-            phi__json_take_u64(c, &usage->reasoning);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__ant_details_list[] = {
+    PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__ant_details_members = {phi__ant_details_list,
+                                                           PHI__COUNT(phi__ant_details_list)};
 
 /* Counts are cumulative; null or absent counts leave earlier ones. */
+static const phi__json_member phi__ant_usage_list[] = {
+    PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_read, "cache_read_input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_write, "cache_creation_input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("output_tokens_details", &phi__ant_details_members)};
+static const phi__json_members phi__ant_usage_members = {phi__ant_usage_list,
+                                                         PHI__COUNT(phi__ant_usage_list)};
+
 static void phi__ant_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "input_tokens"))
-            phi__json_take_u64(&c, &a->usage.input);
-        else if (PHI__ANT_IS(key, "output_tokens"))
-            phi__json_take_u64(&c, &a->usage.output);
-        else if (PHI__ANT_IS(key, "cache_read_input_tokens"))
-            phi__json_take_u64(&c, &a->usage.cache_read);
-        else if (PHI__ANT_IS(key, "cache_creation_input_tokens"))
-            phi__json_take_u64(&c, &a->usage.cache_write);
-        else if (PHI__ANT_IS(key, "output_tokens_details"))
-            phi__ant_details(&c, &a->usage);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__ant_usage_members, &a->usage, NULL);
 }
 
 static phi_stop_reason phi__ant_stop_of(phi_str word) {
@@ -23422,7 +23588,7 @@ static void phi__ant_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_
                           phi_str details) {
     phi_str word;
     if (reason.at == NULL) return;
-    phi__ant_put(a, &a->raw_stop_reason, reason);
+    phi__assembly_put(a, &a->raw_stop_reason, reason);
     word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
@@ -23440,35 +23606,21 @@ typedef struct phi__ant_block {
     phi_str input;
 } phi__ant_block;
 
-static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
-    phi__json_text key;
-    memset(b, 0, sizeof *b);
-    b->type = phi__ant_none;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(c, &b->type);
-        else if (PHI__ANT_IS(key, "text"))
-            phi__json_take_text(c, &b->text);
-        else if (PHI__ANT_IS(key, "thinking"))
-            phi__json_take_text(c, &b->thinking);
-        else if (PHI__ANT_IS(key, "signature"))
-            phi__json_take_text(c, &b->signature);
-        else if (PHI__ANT_IS(key, "data"))
-            phi__json_take_text(c, &b->data);
-        else if (PHI__ANT_IS(key, "id"))
-            phi__json_take_text(c, &b->id);
-        else if (PHI__ANT_IS(key, "name"))
-            phi__json_take_text(c, &b->name);
-        else if (PHI__ANT_IS(key, "input"))
-            phi__ant_raw(c, &b->input);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__ant_block_list[] = {
+    PHI__MEMBER(phi__ant_block, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, thinking, "thinking", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, data, "data", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, input, "input", PHI__MEMBER_RAW)};
+static const phi__json_members phi__ant_block_members = {phi__ant_block_list,
+                                                         PHI__COUNT(phi__ant_block_list)};
 
-static void phi__ant_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
+    memset(b, 0, sizeof *b);
+    (void)phi__json_members_take(c, &phi__ant_block_members, b);
 }
 
 /* Opens a block; SIZE_MAX where it is of a kind that is not known. */
@@ -23487,15 +23639,15 @@ static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t i
     block = phi__assembly_open(a, kind, index);
     if (block == SIZE_MAX) return block;
     d = &a->drafts[block];
-    if (kind == PHI_CONTENT_TEXT) phi__ant_add(a, block, b->text);
+    if (kind == PHI_CONTENT_TEXT) phi__assembly_add_text(a, block, b->text);
     if (kind == PHI_CONTENT_TOOL_CALL) {
-        phi__ant_put(a, &d->id, b->id);
-        phi__ant_put(a, &d->name, b->name);
+        phi__assembly_put(a, &d->id, b->id);
+        phi__assembly_put(a, &d->name, b->name);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANT_IS(b->type, "redacted_thinking");
-        phi__ant_put(a, &d->signature, d->redacted ? b->data : b->signature);
-        phi__ant_add(a, block, b->thinking);
+        phi__assembly_put(a, &d->signature, d->redacted ? b->data : b->signature);
+        phi__assembly_add_text(a, block, b->thinking);
     }
     return block;
 }
@@ -23512,39 +23664,29 @@ static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
     block = phi__ant_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
-    a->drafts[block].replay_open = true;
-    phi__buf_add_str(&a->drafts[block].replay, b.input);
-    if (a->drafts[block].replay.failed) a->no_memory = true;
+    phi__assembly_wait(a, block, b.input);
 }
 
 static void phi__ant_block_stop(phi__assembly *a, size_t block) {
-    phi__draft *d;
+    const phi__draft *d;
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
-        if (d->bytes.len == 0) phi__assembly_add(a, block, phi__buf_str(&d->replay));
-        phi__buf_free(&a->drafts[block].replay);
-        a->drafts[block].replay_open = false;
-    }
-    phi__assembly_close(a, block);
-}
-
-static size_t phi__ant_find(const phi__assembly *a, int64_t index) {
-    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
-    return phi__assembly_find(a, index);
+    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open)
+        phi__assembly_close_call(a, block, phi__buf_str(&d->replay));
+    else
+        phi__assembly_close(a, block);
 }
 
 /* A block that some gateways forget to start. */
 static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
-    size_t block = phi__ant_find(a, index);
+    size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
 static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
-    size_t block = phi__ant_find(a, ev->index);
+    size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-    if (ev->signature.len > 0) phi__json_unescape(&a->drafts[block].signature, ev->signature);
-    if (a->drafts[block].signature.failed) a->no_memory = true;
+    phi__assembly_sign(a, block, ev->signature);
 }
 
 static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
@@ -23556,7 +23698,7 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
         block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
     } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
-        block = phi__ant_find(a, ev->index);
+        block = phi__assembly_find(a, ev->index);
     } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
         block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
@@ -23564,53 +23706,58 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
         if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
         return;
     }
-    phi__ant_add(a, block, text);
+    phi__assembly_add_text(a, block, text);
     phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
 
-/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
-static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str raw, bool whole) {
+typedef struct phi__ant_message {
+    phi__json_text id, model, stop;
+    phi_str usage, details, content; /* raw JSON */
+} phi__ant_message;
+
+static const phi__json_member phi__ant_message_list[] = {
+    PHI__MEMBER(phi__ant_message, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_message, content, "content", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_message, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_message, stop, "stop_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_message, details, "stop_details", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_message, usage, "usage", PHI__MEMBER_RAW)};
+static const phi__json_members phi__ant_message_members = {phi__ant_message_list,
+                                                           PHI__COUNT(phi__ant_message_list)};
+
+static void phi__ant_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
-    phi__json_text key, text, stop = {NULL, 0, false};
-    phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
     phi__ant_block b;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "id") && phi__json_peek(&c) == PHI_JSON_STRING) {
-            phi__json_take_text(&c, &text);
-            phi__ant_put(a, &a->response_id, text);
-        } else if (PHI__ANT_IS(key, "model") && phi__json_peek(&c) == PHI_JSON_STRING) {
-            phi__json_take_text(&c, &text);
-            phi__ant_put(a, &a->model, text);
-        } else if (PHI__ANT_IS(key, "usage"))
-            phi__ant_raw(&c, &usage);
-        else if (PHI__ANT_IS(key, "stop_reason"))
-            phi__json_take_text(&c, &stop);
-        else if (PHI__ANT_IS(key, "stop_details"))
-            phi__ant_raw(&c, &details);
-        else if (PHI__ANT_IS(key, "content"))
-            phi__ant_raw(&c, &content);
-        else
-            phi__json_skip(&c);
-    }
-    phi__assembly_start(a);
-    phi__ant_usage(a, usage);
-    if (!whole) return;
     phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
-    if (phi__json_enter_array(&c))
-        while (phi__json_next_item(&c)) {
-            size_t block;
-            phi__ant_read_block(&b, &c);
-            block = phi__ant_open(a, &b, (int64_t)a->count);
-            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-                phi__assembly_add(a, block, b.input);
-            phi__assembly_close(a, block);
-        }
-    phi__ant_stop(st, a, stop, details);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        size_t block;
+        phi__ant_read_block(&b, &c);
+        block = phi__ant_open(a, &b, (int64_t)a->count);
+        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+            phi__assembly_add(a, block, b.input);
+        phi__assembly_close(a, block);
+    }
+}
+
+/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
+static void phi__ant_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
+                                bool whole) {
+    phi__json_cursor c;
+    phi__ant_message m;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    memset(&m, 0, sizeof m);
+    (void)phi__json_members_take(&c, &phi__ant_message_members, &m);
+    if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
+    if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
+    phi__assembly_start(a);
+    phi__ant_usage(a, m.usage);
+    if (!whole) return;
+    phi__ant_content(a, m.content);
+    phi__ant_stop(st, a, m.stop, m.details);
 }
 
 static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
@@ -23620,9 +23767,9 @@ static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi_
     else if (PHI__ANT_IS(ev->type, "content_block_start"))
         phi__ant_block_start(a, ev);
     else if (PHI__ANT_IS(ev->type, "content_block_stop"))
-        phi__ant_block_stop(a, phi__ant_find(a, ev->index));
+        phi__ant_block_stop(a, phi__assembly_find(a, ev->index));
     else if (PHI__ANT_IS(ev->type, "message_start"))
-        phi__ant_message(st, a, ev->message, false);
+        phi__ant_message_of(st, a, ev->message, false);
     else if (PHI__ANT_IS(ev->type, "message_delta")) {
         phi__ant_usage(a, ev->usage);
         phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
@@ -23641,8 +23788,7 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
     if (a->terminal) return; /* message_stop was the last one: what follows does not count */
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -23680,7 +23826,7 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi__ant_event ev;
     if (phi__ant_read(&ev, body) && PHI__ANT_IS(ev.type, "message") && !ev.has_error) {
         st->heard = true;
-        phi__ant_message(st, a, body, true);
+        phi__ant_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;
         else
@@ -24216,121 +24362,91 @@ PHI__FN const phi__codec *phi__bedrock_codec(void) {
 
 #ifndef PHI_NO_BEDROCK
 
-#define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
 /* What an event may hold, as it stands in its text. */
 typedef struct phi__bdr_event {
     int64_t index;
     phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
     phi__json_text id, name;                                    /* of a tool use that starts */
     bool starts_tool;
+    phi_str object; /* its arguments as a whole answer has them; raw JSON, as the usage */
     phi__json_text stop_reason;
-    phi_str usage; /* raw JSON */
+    phi_str usage;
 } phi__bdr_event;
-
-static void phi__bdr_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
 
 /* ---- reading an event ---- */
 
-/* In a whole answer text and signature are one level deeper: `may_nest`. */
-static void phi__bdr_read_reasoning(phi__json_cursor *c, phi__bdr_event *ev, bool may_nest) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "text"))
-            phi__json_take_text(c, &ev->reasoning);
-        else if (PHI__BDR_IS(key, "signature"))
-            phi__json_take_text(c, &ev->signature);
-        else if (PHI__BDR_IS(key, "redactedContent"))
-            phi__json_take_text(c, &ev->redacted);
-        else if (may_nest && PHI__BDR_IS(key, "reasoningText"))
-            phi__bdr_read_reasoning(c, ev, false);
-        else
-            phi__json_skip(c);
-    }
-}
+/* In a whole answer text and signature are one level deeper. */
+static const phi__json_member phi__bdr_deep_list[] = {
+    PHI__MEMBER(phi__bdr_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, redacted, "redactedContent", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__bdr_deep_members = {phi__bdr_deep_list,
+                                                        PHI__COUNT(phi__bdr_deep_list)};
+
+static const phi__json_member phi__bdr_reasoning_list[] = {
+    PHI__MEMBER(phi__bdr_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("reasoningText", &phi__bdr_deep_members)};
+static const phi__json_members phi__bdr_reasoning_members = {phi__bdr_reasoning_list,
+                                                             PHI__COUNT(phi__bdr_reasoning_list)};
 
 /* The arguments are a string in a delta, and an object in a whole answer. */
-static void phi__bdr_read_tool(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "toolUseId"))
-            phi__json_take_text(c, &ev->id);
-        else if (PHI__BDR_IS(key, "name"))
-            phi__json_take_text(c, &ev->name);
-        else if (PHI__BDR_IS(key, "input") && phi__json_peek(c) == PHI_JSON_OBJECT)
-            phi__json_take_raw(c, object);
-        else if (PHI__BDR_IS(key, "input"))
-            phi__json_take_text(c, &ev->input);
-        else
-            phi__json_skip(c);
-    }
-    ev->starts_tool = true;
+static void phi__bdr_take_input(phi__json_cursor *c, void *event) {
+    phi__bdr_event *ev = (phi__bdr_event *)event;
+    if (phi__json_peek(c) == PHI_JSON_OBJECT)
+        (void)phi__json_take_raw(c, &ev->object);
+    else
+        (void)phi__json_take_text(c, &ev->input);
+}
+
+static const phi__json_member phi__bdr_tool_list[] = {
+    PHI__MEMBER(phi__bdr_event, id, "toolUseId", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("input", phi__bdr_take_input)};
+static const phi__json_members phi__bdr_tool_members = {phi__bdr_tool_list,
+                                                        PHI__COUNT(phi__bdr_tool_list)};
+
+static void phi__bdr_take_tool(phi__json_cursor *c, void *event) {
+    phi__bdr_event *ev = (phi__bdr_event *)event;
+    ev->starts_tool = ev->starts_tool || phi__json_peek(c) == PHI_JSON_OBJECT;
+    (void)phi__json_members_take(c, &phi__bdr_tool_members, ev);
 }
 
 /* A delta, the start of a block, or a block of a whole answer: they look alike. */
-static void phi__bdr_read_block(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "text"))
-            phi__json_take_text(c, &ev->text);
-        else if (PHI__BDR_IS(key, "toolUse"))
-            phi__bdr_read_tool(c, ev, object);
-        else if (PHI__BDR_IS(key, "reasoningContent"))
-            phi__bdr_read_reasoning(c, ev, true);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__bdr_block_list[] = {
+    PHI__MEMBER(phi__bdr_event, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("toolUse", phi__bdr_take_tool),
+    PHI__MEMBER_INSIDE("reasoningContent", &phi__bdr_reasoning_members)};
+static const phi__json_members phi__bdr_block_members = {phi__bdr_block_list,
+                                                         PHI__COUNT(phi__bdr_block_list)};
+
+static const phi__json_member phi__bdr_event_list[] = {
+    PHI__MEMBER(phi__bdr_event, index, "contentBlockIndex", PHI__MEMBER_I64),
+    PHI__MEMBER_INSIDE("delta", &phi__bdr_block_members),
+    PHI__MEMBER_INSIDE("start", &phi__bdr_block_members),
+    PHI__MEMBER(phi__bdr_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, usage, "usage", PHI__MEMBER_RAW)};
+static const phi__json_members phi__bdr_event_members = {phi__bdr_event_list,
+                                                         PHI__COUNT(phi__bdr_event_list)};
 
 static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str object;
     memset(ev, 0, sizeof *ev);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__BDR_IS(key, "contentBlockIndex"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__BDR_IS(key, "delta") || PHI__BDR_IS(key, "start"))
-            phi__bdr_read_block(&c, ev, &object);
-        else if (PHI__BDR_IS(key, "stopReason"))
-            phi__json_take_text(&c, &ev->stop_reason);
-        else if (PHI__BDR_IS(key, "usage")) {
-            if (!phi__json_take_raw(&c, &ev->usage)) ev->usage.len = 0;
-        } else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__bdr_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
+static const phi__json_member phi__bdr_usage_list[] = {
+    PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_read, "cacheReadInputTokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__bdr_usage_members = {phi__bdr_usage_list,
+                                                         PHI__COUNT(phi__bdr_usage_list)};
+
 static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__BDR_IS(key, "inputTokens"))
-            phi__json_take_u64(&c, &a->usage.input);
-        else if (PHI__BDR_IS(key, "outputTokens"))
-            phi__json_take_u64(&c, &a->usage.output);
-        else if (PHI__BDR_IS(key, "cacheReadInputTokens"))
-            phi__json_take_u64(&c, &a->usage.cache_read);
-        else if (PHI__BDR_IS(key, "cacheWriteInputTokens"))
-            phi__json_take_u64(&c, &a->usage.cache_write);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__bdr_usage_members, &a->usage, NULL);
 }
 
 static phi_stop_reason phi__bdr_stop_of(phi_str word) {
@@ -24354,7 +24470,7 @@ static bool phi__bdr_calls_open(const phi__assembly *a) {
 /* With a call that is still open it is no end: that one was cut. */
 static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
-    phi__bdr_put(a, &a->raw_stop_reason, reason);
+    phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
     a->terminal = !phi__bdr_calls_open(a);
     a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
@@ -24373,42 +24489,30 @@ static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
 
 /* ---- blocks ---- */
 
-static size_t phi__bdr_find(const phi__assembly *a, int64_t index) {
-    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
-    return phi__assembly_find(a, index);
-}
-
 static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
-    size_t block = phi__bdr_find(a, index);
+    size_t block = phi__assembly_find(a, index);
     if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
     return phi__assembly_open(a, kind, index);
 }
 
-static void phi__bdr_add(phi__assembly *a, size_t block, phi__json_text text) {
-    if (text.len > 0) phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
 static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
-    phi__draft *d;
     if (text.at == NULL || block == SIZE_MAX) return;
-    d = &a->drafts[block];
-    if (redacted) d->redacted = true;
-    if (text.len > 0) phi__json_unescape(&d->signature, text);
-    if (d->signature.failed) a->no_memory = true;
+    if (redacted) a->drafts[block].redacted = true;
+    phi__assembly_sign(a, block, text);
 }
 
 static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
     size_t block;
     if (ev->text.at != NULL)
-        phi__bdr_add(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+        phi__assembly_add_text(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
     if (ev->input.len > 0) { /* of a call that has started */
-        block = phi__bdr_find(a, ev->index);
+        block = phi__assembly_find(a, ev->index);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__bdr_add(a, block, ev->input);
+            phi__assembly_add_text(a, block, ev->input);
     }
     if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
     block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
-    phi__bdr_add(a, block, ev->reasoning);
+    phi__assembly_add_text(a, block, ev->reasoning);
     phi__bdr_sign(a, block, ev->signature, false);
     phi__bdr_sign(a, block, ev->redacted, true);
 }
@@ -24418,8 +24522,8 @@ static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
     if (!ev->starts_tool) return SIZE_MAX;
     block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
     if (block == SIZE_MAX) return block;
-    phi__bdr_put(a, &a->drafts[block].id, ev->id);
-    phi__bdr_put(a, &a->drafts[block].name, ev->name);
+    phi__assembly_put(a, &a->drafts[block].id, ev->id);
+    phi__assembly_put(a, &a->drafts[block].name, ev->name);
     return block;
 }
 
@@ -24480,11 +24584,6 @@ static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__bdr_bad(phi__assembly *a) {
-    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                       PHI__LIT("the server sent an event that is not JSON"));
-}
-
 /* ---- events ---- */
 
 typedef enum phi__bdr_kind {
@@ -24516,7 +24615,7 @@ static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_ki
     switch (kind) {
     case PHI__BDR_BLOCK_DELTA: phi__bdr_delta(a, ev); break;
     case PHI__BDR_BLOCK_START: (void)phi__bdr_start(a, ev); break;
-    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__bdr_find(a, ev->index)); break;
+    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__assembly_find(a, ev->index)); break;
     case PHI__BDR_MESSAGE_STOP: phi__bdr_stop(st, a, ev->stop_reason); break;
     case PHI__BDR_METADATA:
         phi__bdr_usage(a, ev->usage);
@@ -24542,7 +24641,7 @@ static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name
     else if (phi__bdr_read(&ev, data))
         phi__bdr_apply(st, a, kind, &ev);
     else if (!late)
-        phi__bdr_bad(a);
+        phi__classify_bad_event(a);
 }
 
 static bool phi__bdr_ends(phi_str s, const char *end) {
@@ -24572,7 +24671,7 @@ static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data
             } else
                 phi__bdr_take(st, a, name, inner);
         }
-    if (!late && !phi__json_cursor_done(&c)) phi__bdr_bad(a);
+    if (!late && !phi__json_cursor_done(&c)) phi__classify_bad_event(a);
 }
 
 /* ---- a whole answer ---- */
@@ -24581,17 +24680,16 @@ static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
     phi__bdr_event ev;
     if (!phi__json_enter_array(c)) return;
     while (phi__json_next_item(c)) {
-        phi_str object = {NULL, 0};
         size_t block;
         memset(&ev, 0, sizeof ev);
-        phi__bdr_read_block(c, &ev, &object);
+        (void)phi__json_members_take(c, &phi__bdr_block_members, &ev);
         ev.index = (int64_t)a->count;
         block = phi__bdr_start(a, &ev);
         if (block != SIZE_MAX)
-            phi__assembly_add(a, block, object);
+            phi__assembly_add(a, block, ev.object);
         else
             phi__bdr_delta(a, &ev);
-        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+        phi__assembly_close(a, phi__assembly_find(a, ev.index));
     }
 }
 
@@ -24658,7 +24756,6 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body) {
 }
 
 #endif
-#undef PHI__BDR_IS
 
 /* ---- src/codecs/claude.c ---- */
 
@@ -25847,8 +25944,6 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-#define PHI__GEM_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
 /* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gem_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
@@ -25862,145 +25957,75 @@ typedef struct phi__gem_part {
     bool thought, is_call, goes_on;
 } phi__gem_part;
 
+/* An empty text leaves the earlier one. */
 static void phi__gem_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    if (text.len == 0) return; /* earlier counts stay */
-    phi__buf_clear(buf);
-    phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-/* Raw JSON of a type; anything else is read over. */
-static void phi__gem_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
-    if (phi__json_peek(c) == type)
-        phi__json_take_raw(c, out);
-    else
-        phi__json_skip(c);
+    if (text.len > 0) phi__assembly_put(a, buf, text);
 }
 
 /* ---- reading a chunk ---- */
 
-static void phi__gem_read_content(phi__json_cursor *c, phi__gem_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "parts"))
-            phi__gem_raw(c, PHI_JSON_ARRAY, &k->parts);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__gem_content_list[] = {
+    PHI__MEMBER(phi__gem_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__gem_content_members = {phi__gem_content_list,
+                                                           PHI__COUNT(phi__gem_content_list)};
 
-static void phi__gem_read_candidate(phi__json_cursor *c, phi__gem_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "content"))
-            phi__gem_read_content(c, k);
-        else if (PHI__GEM_IS(key, "finishReason"))
-            phi__json_take_text(c, &k->finish);
-        else if (PHI__GEM_IS(key, "finishMessage"))
-            phi__json_take_text(c, &k->finish_words);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__gem_candidate_list[] = {
+    PHI__MEMBER_INSIDE("content", &phi__gem_content_members),
+    PHI__MEMBER(phi__gem_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gem_candidate_members = {phi__gem_candidate_list,
+                                                             PHI__COUNT(phi__gem_candidate_list)};
 
-/* Only the first candidate: more are never asked for. */
-static void phi__gem_read_candidates(phi__json_cursor *c, phi__gem_chunk *k) {
-    bool first = true;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
-        if (first)
-            phi__gem_read_candidate(c, k);
-        else
-            phi__json_skip(c);
-        first = false;
-    }
-}
+static const phi__json_member phi__gem_feedback_list[] = {
+    PHI__MEMBER(phi__gem_chunk, block, "blockReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gem_feedback_members = {phi__gem_feedback_list,
+                                                            PHI__COUNT(phi__gem_feedback_list)};
 
-static void phi__gem_read_feedback(phi__json_cursor *c, phi__gem_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "blockReason"))
-            phi__json_take_text(c, &k->block);
-        else if (PHI__GEM_IS(key, "blockReasonMessage"))
-            phi__json_take_text(c, &k->block_words);
-        else
-            phi__json_skip(c);
-    }
-}
+/* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
+static const phi__json_member phi__gem_chunk_list[] = {
+    PHI__MEMBER_TAKE(phi__gem_chunk, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gem_candidate_members),
+    PHI__MEMBER_INSIDE("promptFeedback", &phi__gem_feedback_members),
+    PHI__MEMBER(phi__gem_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gem_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_chunk, id, "responseId", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gem_chunk_members = {phi__gem_chunk_list,
+                                                         PHI__COUNT(phi__gem_chunk_list)};
 
 static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
+    uint32_t seen = 0;
+    bool good;
     memset(k, 0, sizeof *k);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        bool ours = true;
-        if (PHI__GEM_IS(key, "candidates"))
-            phi__gem_read_candidates(&c, k);
-        else if (PHI__GEM_IS(key, "promptFeedback"))
-            phi__gem_read_feedback(&c, k);
-        else if (PHI__GEM_IS(key, "usageMetadata"))
-            phi__gem_raw(&c, PHI_JSON_OBJECT, &k->usage);
-        else if (PHI__GEM_IS(key, "modelVersion"))
-            phi__json_take_text(&c, &k->model);
-        else if (PHI__GEM_IS(key, "responseId"))
-            phi__json_take_text(&c, &k->id);
-        else {
-            if (PHI__GEM_IS(key, "error"))
-                k->has_error = phi__classify_take_error(&c, &error);
-            else
-                phi__json_skip(&c);
-            ours = false;
-        }
-        k->ours = k->ours || ours;
-    }
-    return phi__json_cursor_done(&c);
+    good = phi__json_members_read(data, &phi__gem_chunk_members, k, &seen);
+    k->ours = seen > 1;
+    return good;
 }
 
 /* ---- reading a part ---- */
 
-static void phi__gem_read_call(phi__json_cursor *c, phi__gem_part *p) {
-    phi__json_text key;
+static const phi__json_member phi__gem_call_list[] = {
+    PHI__MEMBER(phi__gem_part, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_part, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_part, args, "args", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gem_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__gem_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
+static const phi__json_members phi__gem_call_members = {phi__gem_call_list,
+                                                        PHI__COUNT(phi__gem_call_list)};
+
+static void phi__gem_take_call(phi__json_cursor *c, void *part) {
+    phi__gem_part *p = (phi__gem_part *)part;
     p->is_call = phi__json_peek(c) == PHI_JSON_OBJECT;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "id"))
-            phi__json_take_text(c, &p->id);
-        else if (PHI__GEM_IS(key, "name"))
-            phi__json_take_text(c, &p->name);
-        else if (PHI__GEM_IS(key, "args"))
-            phi__gem_raw(c, PHI_JSON_OBJECT, &p->args);
-        else if (PHI__GEM_IS(key, "partialArgs"))
-            phi__gem_raw(c, PHI_JSON_ARRAY, &p->pieces);
-        else if (PHI__GEM_IS(key, "willContinue"))
-            phi__json_take_bool(c, &p->goes_on);
-        else
-            phi__json_skip(c);
-    }
+    (void)phi__json_members_take(c, &phi__gem_call_members, p);
 }
 
-static void phi__gem_read_part(phi__json_cursor *c, phi__gem_part *p) {
-    phi__json_text key;
-    memset(p, 0, sizeof *p);
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "text"))
-            phi__json_take_text(c, &p->text);
-        else if (PHI__GEM_IS(key, "thought"))
-            phi__json_take_bool(c, &p->thought);
-        else if (PHI__GEM_IS(key, "thoughtSignature"))
-            phi__json_take_text(c, &p->signature);
-        else if (PHI__GEM_IS(key, "functionCall"))
-            phi__gem_read_call(c, p);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__gem_part_list[] = {
+    PHI__MEMBER(phi__gem_part, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_part, thought, "thought", PHI__MEMBER_BOOL),
+    PHI__MEMBER(phi__gem_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gem_take_call)};
+static const phi__json_members phi__gem_part_members = {phi__gem_part_list,
+                                                        PHI__COUNT(phi__gem_part_list)};
 
 /* ---- text and thinking ---- */
 
@@ -26020,7 +26045,7 @@ static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
     size_t block;
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
     block = phi__gem_block(a, p);
-    phi__assembly_add_json(a, block, phi__str(p->text.at, p->text.len), p->text.escaped);
+    phi__assembly_add_text(a, block, p->text);
     if (block == SIZE_MAX || p->signature.len == 0) return block;
     phi__gem_put(a, &a->drafts[block].signature, p->signature);
     return SIZE_MAX;
@@ -26029,19 +26054,17 @@ static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
 /* ---- calls ---- */
 
 /* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
-static void phi__gem_keep_pieces(phi__assembly *a, phi__draft *d, phi_str pieces) {
+static void phi__gem_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
     phi_str inner;
     if (pieces.len <= 2) return;
     inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
     if (inner.len == 0) return;
-    d->replay_open = true;
-    phi__buf_char(&d->replay, d->replay.len == 0 ? '[' : ',');
-    phi__buf_add_str(&d->replay, inner);
-    if (d->replay.failed) a->no_memory = true;
+    phi__assembly_wait(a, block, a->drafts[block].replay.len == 0 ? PHI__LIT("[") : PHI__LIT(","));
+    phi__assembly_wait(a, block, inner);
 }
 
 static void phi__gem_close_call(phi__assembly *a, size_t block) {
-    phi__draft *d = &a->drafts[block];
+    const phi__draft *d = &a->drafts[block];
     phi_str arguments;
     phi_status status;
     if (d->replay_open) {
@@ -26052,11 +26075,9 @@ static void phi__gem_close_call(phi__assembly *a, size_t block) {
                                PHI__LIT("the server sent arguments in pieces that do not fit"));
             return;
         }
-        if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
-        phi__buf_free(&a->drafts[block].replay);
-        a->drafts[block].replay_open = false;
-    }
-    phi__assembly_close(a, block);
+        phi__assembly_close_call(a, block, arguments);
+    } else
+        phi__assembly_close(a, block);
 }
 
 static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__gem_part *p) {
@@ -26075,7 +26096,7 @@ static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__ge
     phi__gem_put(a, &d->id, p->id);
     phi__gem_put(a, &d->name, p->name);
     phi__gem_put(a, &d->signature, p->signature);
-    phi__gem_keep_pieces(a, d, p->pieces);
+    phi__gem_keep_pieces(a, block, p->pieces);
     if (p->args.len > 2) phi__assembly_add(a, block, p->args);
     if (p->goes_on)
         st->in_call = true;
@@ -26095,7 +26116,8 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
     phi__json_cursor_init(&c, raw);
     if (!phi__json_enter_array(&c)) return SIZE_MAX;
     while (phi__json_next_item(&c)) {
-        phi__gem_read_part(&c, &p);
+        memset(&p, 0, sizeof p);
+        (void)phi__json_members_take(&c, &phi__gem_part_members, &p);
         block = SIZE_MAX;
         if (p.is_call)
             phi__gem_call(st, a, &p);
@@ -26110,27 +26132,19 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
+static const phi__json_member phi__gem_usage_list[] = {
+    PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, cached, "cachedContentTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, tools, "toolUsePromptTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64)};
+static const phi__json_members phi__gem_usage_members = {phi__gem_usage_list,
+                                                         PHI__COUNT(phi__gem_usage_list)};
+
 static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
     uint64_t prompt;
     if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__GEM_IS(key, "promptTokenCount"))
-            phi__json_take_u64(&c, &st->prompt);
-        else if (PHI__GEM_IS(key, "toolUsePromptTokenCount"))
-            phi__json_take_u64(&c, &st->tools);
-        else if (PHI__GEM_IS(key, "cachedContentTokenCount"))
-            phi__json_take_u64(&c, &st->cached);
-        else if (PHI__GEM_IS(key, "candidatesTokenCount"))
-            phi__json_take_u64(&c, &st->candidates);
-        else if (PHI__GEM_IS(key, "thoughtsTokenCount"))
-            phi__json_take_u64(&c, &st->thoughts);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__gem_usage_members, st, NULL);
     prompt = st->prompt + st->tools;
     a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
     a->usage.cache_read = st->cached;
@@ -26222,8 +26236,7 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
     phi__gem_chunk k;
     if (data.len == 0 || a->no_memory) return;
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -26269,7 +26282,6 @@ PHI__FN void phi__gemini_whole(void *state, phi__assembly *a, phi_str body) {
 }
 
 #endif
-#undef PHI__GEM_IS
 
 /* ---- src/codecs/openai.c ---- */
 
@@ -26984,159 +26996,106 @@ typedef struct phi__chat_chunk {
     phi_str details, blocks, calls, usage, error;
 } phi__chat_chunk;
 
-/* Raw JSON, unless it is null. */
-static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
-    if (phi__json_peek(c) == PHI_JSON_NULL)
-        phi__json_skip(c);
-    else
-        phi__json_take_raw(c, out);
-}
-
 /* ---- reading a chunk ---- */
 
-static void phi__chat_read_delta(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "content")) {
-            if (phi__json_peek(c) == PHI_JSON_ARRAY)
-                phi__json_take_raw(c, &k->parts);
-            else
-                phi__json_take_text(c, &k->content);
-        } else if (PHI__CHAT_IS(key, "tool_calls"))
-            phi__chat_raw(c, &k->calls);
-        else if (PHI__CHAT_IS(key, "reasoning_content"))
-            phi__json_take_text(c, &k->reasoning[0]);
-        else if (PHI__CHAT_IS(key, "reasoning"))
-            phi__json_take_text(c, &k->reasoning[1]);
-        else if (PHI__CHAT_IS(key, "reasoning_text"))
-            phi__json_take_text(c, &k->reasoning[2]);
-        else if (PHI__CHAT_IS(key, "reasoning_details"))
-            phi__chat_raw(c, &k->details);
-        else if (PHI__CHAT_IS(key, "thinking_blocks"))
-            phi__chat_raw(c, &k->blocks);
-        else if (PHI__CHAT_IS(key, "refusal"))
-            phi__json_take_text(c, &k->refusal);
-        else
-            phi__json_skip(c);
-    }
+static void phi__chat_take_content(phi__json_cursor *c, void *chunk) {
+    phi__chat_chunk *k = (phi__chat_chunk *)chunk;
+    if (phi__json_peek(c) == PHI_JSON_ARRAY)
+        (void)phi__json_take_raw(c, &k->parts);
+    else
+        (void)phi__json_take_text(c, &k->content);
 }
+
+static void phi__chat_take_error(phi__json_cursor *c, void *error) {
+    (void)phi__classify_take_error(c, (phi_str *)error);
+}
+
+static const phi__json_member phi__chat_delta_list[] = {
+    PHI__MEMBER_TAKE_ALL("content", phi__chat_take_content),
+    PHI__MEMBER(phi__chat_chunk, calls, "tool_calls", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__chat_chunk, reasoning[0], "reasoning_content", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, reasoning[1], "reasoning", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, reasoning[2], "reasoning_text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, details, "reasoning_details", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__chat_chunk, blocks, "thinking_blocks", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__chat_chunk, refusal, "refusal", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__chat_delta_members = {phi__chat_delta_list,
+                                                          PHI__COUNT(phi__chat_delta_list)};
 
 /* A choice of a chunk, or of a whole answer, where `message` is what else is `delta`. */
-static void phi__chat_read_choice(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
-            phi__chat_read_delta(c, k);
-        else if (PHI__CHAT_IS(key, "finish_reason"))
-            phi__json_take_text(c, &k->finish);
-        else if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(c, &k->usage);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__chat_choice_list[] = {
+    PHI__MEMBER_INSIDE("delta", &phi__chat_delta_members),
+    PHI__MEMBER(phi__chat_chunk, finish, "finish_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_INSIDE("message", &phi__chat_delta_members)};
+static const phi__json_members phi__chat_choice_members = {phi__chat_choice_list,
+                                                           PHI__COUNT(phi__chat_choice_list)};
+
+static const phi__json_member phi__chat_groq_list[] = {
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error)};
+static const phi__json_members phi__chat_groq_members = {phi__chat_groq_list,
+                                                         PHI__COUNT(phi__chat_groq_list)};
 
 /* Only the first choice: more are never asked for. */
-static void phi__chat_read_choices(phi__json_cursor *c, phi__chat_chunk *k) {
-    bool first = true;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
-        if (first)
-            phi__chat_read_choice(c, k);
-        else
-            phi__json_skip(c);
-        first = false;
-    }
-}
-
-static void phi__chat_read_groq(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(c, &k->usage);
-        else if (PHI__CHAT_IS(key, "error"))
-            (void)phi__classify_take_error(c, &k->error);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__chat_chunk_list[] = {
+    PHI__MEMBER(phi__chat_chunk, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE_FIRST("choices", &phi__chat_choice_members),
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error),
+    PHI__MEMBER_INSIDE("x_groq", &phi__chat_groq_members)};
+static const phi__json_members phi__chat_chunk_members = {phi__chat_chunk_list,
+                                                          PHI__COUNT(phi__chat_chunk_list)};
 
 static bool phi__chat_read(phi__chat_chunk *k, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
     memset(k, 0, sizeof *k);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "choices"))
-            phi__chat_read_choices(&c, k);
-        else if (PHI__CHAT_IS(key, "id"))
-            phi__json_take_text(&c, &k->id);
-        else if (PHI__CHAT_IS(key, "model"))
-            phi__json_take_text(&c, &k->model);
-        else if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(&c, &k->usage);
-        else if (PHI__CHAT_IS(key, "error"))
-            (void)phi__classify_take_error(&c, &k->error);
-        else if (PHI__CHAT_IS(key, "x_groq"))
-            phi__chat_read_groq(&c, k);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__chat_chunk_members, k, NULL);
 }
 
 /* ---- usage ---- */
 
-static void phi__chat_read_counts(phi__json_cursor *c, const char *name, uint64_t *out,
-                                  const char *other, uint64_t *other_out) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (phi__json_text_is(key, phi_str_of(name)))
-            phi__json_take_u64(c, out);
-        else if (phi__json_text_is(key, phi_str_of(other)))
-            phi__json_take_u64(c, other_out);
-        else
-            phi__json_skip(c);
-    }
-}
+typedef struct phi__chat_counts {
+    uint64_t prompt, output, written, reasoning;
+    uint64_t read, hit, top; /* from a cache: servers put it into one of three places */
+} phi__chat_counts;
 
-/* The last usage counts. Servers put the cached tokens into one of three places. */
+static const phi__json_member phi__chat_prompt_list[] = {
+    PHI__MEMBER(phi__chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__chat_prompt_members = {phi__chat_prompt_list,
+                                                           PHI__COUNT(phi__chat_prompt_list)};
+
+static const phi__json_member phi__chat_output_list[] = {
+    PHI__MEMBER(phi__chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__chat_output_members = {phi__chat_output_list,
+                                                           PHI__COUNT(phi__chat_output_list)};
+
+static const phi__json_member phi__chat_usage_list[] = {
+    PHI__MEMBER(phi__chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("prompt_tokens_details", &phi__chat_prompt_members),
+    PHI__MEMBER_INSIDE("completion_tokens_details", &phi__chat_output_members),
+    PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64), /* DeepSeek */
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64)};          /* Moonshot */
+static const phi__json_members phi__chat_usage_members = {phi__chat_usage_list,
+                                                          PHI__COUNT(phi__chat_usage_list)};
+
+/* The last usage counts. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__json_text key;
-    uint64_t prompt = 0, output = 0, read = 0, hit = 0, top = 0, written = 0, reasoning = 0, none;
-    if (raw.len == 0) return;
+    phi__chat_counts n;
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "prompt_tokens"))
-            phi__json_take_u64(&c, &prompt);
-        else if (PHI__CHAT_IS(key, "completion_tokens"))
-            phi__json_take_u64(&c, &output);
-        else if (PHI__CHAT_IS(key, "prompt_tokens_details"))
-            phi__chat_read_counts(&c, "cached_tokens", &read, "cache_write_tokens", &written);
-        else if (PHI__CHAT_IS(key, "completion_tokens_details"))
-            phi__chat_read_counts(&c, "reasoning_tokens", &reasoning, "", &none);
-        /* DeepSeek */
-        else if (PHI__CHAT_IS(key, "prompt_cache_hit_tokens"))
-            phi__json_take_u64(&c, &hit);
-        else if (PHI__CHAT_IS(key, "cached_tokens"))
-            phi__json_take_u64(&c, &top); /* Moonshot */
-        else
-            phi__json_skip(&c);
-    }
-    if (read == 0) read = hit != 0 ? hit : top;
-    a->usage.cache_read = read;
-    a->usage.cache_write = written;
-    a->usage.input = prompt - (read < prompt ? read : prompt);
-    a->usage.input -= written < a->usage.input ? written : a->usage.input;
-    a->usage.output = output;
-    a->usage.reasoning = reasoning;
+    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    memset(&n, 0, sizeof n);
+    (void)phi__json_members_take(&c, &phi__chat_usage_members, &n);
+    if (n.read == 0) n.read = n.hit != 0 ? n.hit : n.top;
+    a->usage.cache_read = n.read;
+    a->usage.cache_write = n.written;
+    a->usage.input = n.prompt - (n.read < n.prompt ? n.read : n.prompt);
+    a->usage.input -= n.written < a->usage.input ? n.written : a->usage.input;
+    a->usage.output = n.output;
+    a->usage.reasoning = n.reasoning;
 }
 
 /* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they
@@ -27148,7 +27107,7 @@ static bool phi__chat_counted(const phi__assembly *a) {
 /* ---- thinking and text ---- */
 
 static void phi__chat_say(phi__assembly *a, phi__json_text text) {
-    if (text.len > 0) phi__chat_add(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
+    if (text.len > 0) phi__assembly_add_text(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Thinking as a list of text parts, or as a text. */
@@ -27199,35 +27158,35 @@ typedef struct phi__chat_call {
     bool has_index;
 } phi__chat_call;
 
-static void phi__chat_read_function(phi__json_cursor *c, phi__chat_call *call) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "name"))
-            phi__json_take_text(c, &call->name);
-        else if (!PHI__CHAT_IS(key, "arguments"))
-            phi__json_skip(c);
-        else if (phi__json_peek(c) == PHI_JSON_OBJECT)
-            phi__json_take_raw(c, &call->object);
-        else
-            phi__json_take_text(c, &call->arguments);
-    }
+static void phi__chat_take_arguments(phi__json_cursor *c, void *to) {
+    phi__chat_call *call = (phi__chat_call *)to;
+    if (phi__json_peek(c) == PHI_JSON_OBJECT)
+        (void)phi__json_take_raw(c, &call->object);
+    else
+        (void)phi__json_take_text(c, &call->arguments);
 }
 
+static void phi__chat_take_index(phi__json_cursor *c, void *to) {
+    phi__chat_call *call = (phi__chat_call *)to;
+    call->has_index = phi__json_take_i64(c, &call->index);
+}
+
+static const phi__json_member phi__chat_function_list[] = {
+    PHI__MEMBER(phi__chat_call, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("arguments", phi__chat_take_arguments)};
+static const phi__json_members phi__chat_function_members = {phi__chat_function_list,
+                                                             PHI__COUNT(phi__chat_function_list)};
+
+static const phi__json_member phi__chat_call_list[] = {
+    PHI__MEMBER_TAKE_ALL("index", phi__chat_take_index),
+    PHI__MEMBER(phi__chat_call, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("function", &phi__chat_function_members)};
+static const phi__json_members phi__chat_call_members = {phi__chat_call_list,
+                                                         PHI__COUNT(phi__chat_call_list)};
+
 static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
-    phi__json_text key;
     memset(call, 0, sizeof *call);
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "index"))
-            call->has_index = phi__json_take_i64(c, &call->index);
-        else if (PHI__CHAT_IS(key, "id"))
-            phi__json_take_text(c, &call->id);
-        else if (PHI__CHAT_IS(key, "function"))
-            phi__chat_read_function(c, call);
-        else
-            phi__json_skip(c);
-    }
+    (void)phi__json_members_take(c, &phi__chat_call_members, call);
     if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
 }
 
@@ -27261,12 +27220,12 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
     }
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
-    if (d->id.len == 0 && call->id.len > 0) phi__chat_put(a, &d->id, call->id);
-    if (d->name.len == 0 && call->name.len > 0) phi__chat_put(a, &d->name, call->name);
+    if (d->id.len == 0 && call->id.len > 0) phi__assembly_put(a, &d->id, call->id);
+    if (d->name.len == 0 && call->name.len > 0) phi__assembly_put(a, &d->name, call->name);
     if (call->object.len > 0)
         phi__assembly_add(a, block, call->object);
     else
-        phi__chat_add(a, block, call->arguments);
+        phi__assembly_add_text(a, block, call->arguments);
 }
 
 static void phi__chat_calls_of(phi__assembly *a, phi_str raw) {
@@ -27332,7 +27291,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     }
     st->finished = a->terminal = true;
     phi__delta_cache_forget(&st->repeat);
-    phi__chat_put(a, &a->raw_stop_reason, finish);
+    phi__assembly_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__chat_counted(a);
     if (a->failure.kind == PHI_FAILURE_NONE)
@@ -27344,8 +27303,8 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
 static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     size_t i;
     bool spoken = false;
-    if (a->response_id.len == 0 && k->id.len > 0) phi__chat_put(a, &a->response_id, k->id);
-    if (a->model.len == 0 && k->model.len > 0) phi__chat_put(a, &a->model, k->model);
+    if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
+    if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
     if (!a->started) phi__assembly_start(a);
     for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
@@ -27417,8 +27376,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
         return;
     }
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__delta_cache_add(&st->repeat, a, data)) return;
@@ -27478,7 +27436,7 @@ PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *
     if (block == SIZE_MAX) return;
     if (a->drafts[block].signature.len == 0 && field[0] != '\0')
         phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
-    phi__chat_add(a, block, text);
+    phi__assembly_add_text(a, block, text);
 }
 
 /* ---- reasoning_details, thinking_blocks ---- */
@@ -28129,91 +28087,43 @@ typedef struct phi__resp_item {
     phi_str content, summary; /* raw JSON of an array, or empty */
 } phi__resp_item;
 
-static const phi__json_text phi__resp_none = {"", 0, false};
-
-static void phi__resp_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static void phi__resp_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
-/* Raw JSON of one type; all else is skipped. */
-static void phi__resp_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
-    if (phi__json_peek(c) == type)
-        phi__json_take_raw(c, out);
-    else
-        phi__json_skip(c);
-}
-
 /* ---- reading ---- */
 
+static const phi__json_member phi__resp_event_list[] = {
+    PHI__MEMBER(phi__resp_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, item_id, "item_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, index, "output_index", PHI__MEMBER_I64),
+    PHI__MEMBER(phi__resp_event, delta, "delta", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, item, "item", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__resp_event, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, response, "response", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_TAKE(phi__resp_event, has_error, "error", phi__classify_take_flag)};
+static const phi__json_members phi__resp_event_members = {phi__resp_event_list,
+                                                          PHI__COUNT(phi__resp_event_list)};
+
 static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
     memset(ev, 0, sizeof *ev);
-    ev->type = phi__resp_none;
     ev->index = -1;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "type"))
-            phi__json_take_text(&c, &ev->type);
-        else if (PHI__RESP_IS(key, "output_index"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__RESP_IS(key, "item_id"))
-            phi__json_take_text(&c, &ev->item_id);
-        else if (PHI__RESP_IS(key, "delta"))
-            phi__json_take_text(&c, &ev->delta);
-        else if (PHI__RESP_IS(key, "arguments"))
-            phi__json_take_text(&c, &ev->arguments);
-        else if (PHI__RESP_IS(key, "item"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->item);
-        else if (PHI__RESP_IS(key, "response"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->response);
-        else if (PHI__RESP_IS(key, "error"))
-            ev->has_error = phi__classify_take_error(&c, &error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__resp_event_members, ev, NULL);
 }
 
+static const phi__json_member phi__resp_item_list[] = {
+    PHI__MEMBER(phi__resp_item, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, call_id, "call_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, content, "content", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__resp_item, phase, "phase", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, summary, "summary", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__resp_item_members = {phi__resp_item_list,
+                                                         PHI__COUNT(phi__resp_item_list)};
+
 static void phi__resp_read_item(phi__resp_item *item, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
     memset(item, 0, sizeof *item);
     item->raw = raw;
-    item->type = item->id = item->status = phi__resp_none;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "type"))
-            phi__json_take_text(&c, &item->type);
-        else if (PHI__RESP_IS(key, "id"))
-            phi__json_take_text(&c, &item->id);
-        else if (PHI__RESP_IS(key, "status"))
-            phi__json_take_text(&c, &item->status);
-        else if (PHI__RESP_IS(key, "phase"))
-            phi__json_take_text(&c, &item->phase);
-        else if (PHI__RESP_IS(key, "call_id"))
-            phi__json_take_text(&c, &item->call_id);
-        else if (PHI__RESP_IS(key, "name"))
-            phi__json_take_text(&c, &item->name);
-        else if (PHI__RESP_IS(key, "arguments"))
-            phi__json_take_text(&c, &item->arguments);
-        else if (PHI__RESP_IS(key, "content"))
-            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->content);
-        else if (PHI__RESP_IS(key, "summary"))
-            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->summary);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__resp_item_members, item, NULL);
 }
 
 /* The block kind of an item, or 0: it is none of ours. */
@@ -28316,7 +28226,7 @@ static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
     while (phi__json_next_item(&c)) {
         if (!phi__json_enter_object(&c)) continue;
         while (phi__json_next_key(&c, &key)) {
-            phi__json_text text = phi__resp_none;
+            phi__json_text text = {NULL, 0, false};
             if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
                 phi__json_take_text(&c, &text);
             else
@@ -28350,8 +28260,8 @@ static void phi__resp_whole_text(phi__assembly *a, size_t block, const phi__resp
 }
 
 static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_item *item) {
-    if (item->call_id.len > 0) phi__resp_put(a, &a->drafts[block].id, item->call_id);
-    if (item->name.len > 0) phi__resp_put(a, &a->drafts[block].name, item->name);
+    if (item->call_id.len > 0) phi__assembly_put(a, &a->drafts[block].id, item->call_id);
+    if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
 /* What the next request wants back: a reasoning item whole, of others the id. */
@@ -28418,7 +28328,7 @@ static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_con
     size_t block = phi__resp_find(a, key, kind, true);
     if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
         block = phi__resp_open(a, kind, key); /* its start was forgotten */
-    phi__resp_add(a, block, ev->delta);
+    phi__assembly_add_text(a, block, ev->delta);
 }
 
 /* An empty line between the parts of a summary. */
@@ -28446,43 +28356,25 @@ typedef struct phi__resp_response {
     phi_str output, usage, error; /* raw JSON, or empty */
 } phi__resp_response;
 
-static void phi__resp_read_reason(phi__json_cursor *c, phi__resp_response *r) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "reason"))
-            phi__json_take_text(c, &r->reason);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__resp_reason_list[] = {
+    PHI__MEMBER(phi__resp_response, reason, "reason", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__resp_reason_members = {phi__resp_reason_list,
+                                                           PHI__COUNT(phi__resp_reason_list)};
+
+static const phi__json_member phi__resp_response_list[] = {
+    PHI__MEMBER(phi__resp_response, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, error, "error", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_INSIDE("incomplete_details", &phi__resp_reason_members),
+    PHI__MEMBER(phi__resp_response, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, output, "output", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__resp_response, usage, "usage", PHI__MEMBER_OBJECT)};
+static const phi__json_members phi__resp_response_members = {phi__resp_response_list,
+                                                             PHI__COUNT(phi__resp_response_list)};
 
 static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
     memset(r, 0, sizeof *r);
-    r->status = r->reason = phi__resp_none;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "id"))
-            phi__json_take_text(&c, &r->id);
-        else if (PHI__RESP_IS(key, "model"))
-            phi__json_take_text(&c, &r->model);
-        else if (PHI__RESP_IS(key, "status"))
-            phi__json_take_text(&c, &r->status);
-        else if (PHI__RESP_IS(key, "incomplete_details"))
-            phi__resp_read_reason(&c, r);
-        else if (PHI__RESP_IS(key, "output"))
-            phi__resp_raw(&c, PHI_JSON_ARRAY, &r->output);
-        else if (PHI__RESP_IS(key, "usage"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->usage);
-        else if (PHI__RESP_IS(key, "error"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(raw, &phi__resp_response_members, r, NULL);
 }
 
 /* Azure may give the encrypted content of a reasoning item only here: the block with the same id
@@ -28534,8 +28426,8 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
 
 /* created, in_progress and queued, and the beginning of the terminal events */
 static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
-    if (a->response_id.len == 0 && r->id.len > 0) phi__resp_put(a, &a->response_id, r->id);
-    if (a->model.len == 0 && r->model.len > 0) phi__resp_put(a, &a->model, r->model);
+    if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
+    if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
     phi__assembly_start(a);
 }
 
@@ -28571,7 +28463,7 @@ static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
     phi__resp_begin(a, r);
     if (!st->failed) phi__resp_output(a, r->output);
     phi__responses_usage(a, r->usage);
-    phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
+    phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__resp_close_texts(a);
     if (incomplete)
         phi__resp_incomplete(a);
@@ -28643,8 +28535,7 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
     phi_arena_mark mark;
     if (data.len == 0 || st->finished || a->no_memory) return;
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -28702,41 +28593,29 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body) {
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
-static void phi__responses_count(phi__json_cursor *c, phi_usage *usage) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "cached_tokens"))
-            phi__json_take_u64(c, &usage->cache_read);
-        else if (PHI__RESP_IS(key, "cache_write_tokens"))
-            phi__json_take_u64(c, &usage->cache_write);
-        else if (PHI__RESP_IS(key, "reasoning_tokens"))
-            phi__json_take_u64(c, &usage->reasoning);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__responses_details_list[] = {
+    PHI__MEMBER(phi_usage, cache_read, "cached_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_write, "cache_write_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__responses_details_members = {
+    phi__responses_details_list, PHI__COUNT(phi__responses_details_list)};
+
+static const phi__json_member phi__responses_usage_list[] = {
+    PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("input_tokens_details", &phi__responses_details_members),
+    PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("output_tokens_details", &phi__responses_details_members)};
+static const phi__json_members phi__responses_usage_members = {
+    phi__responses_usage_list, PHI__COUNT(phi__responses_usage_list)};
 
 /* The wire's input includes the tokens read from and written to the cache. */
 PHI__FN void phi__responses_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__json_text key;
     phi_usage u;
-    if (raw.len == 0) return;
-    memset(&u, 0, sizeof u);
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "input_tokens"))
-            phi__json_take_u64(&c, &u.input);
-        else if (PHI__RESP_IS(key, "output_tokens"))
-            phi__json_take_u64(&c, &u.output);
-        else if (PHI__RESP_IS(key, "input_tokens_details") ||
-                 PHI__RESP_IS(key, "output_tokens_details"))
-            phi__responses_count(&c, &u);
-        else
-            phi__json_skip(&c);
-    }
+    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    memset(&u, 0, sizeof u);
+    (void)phi__json_members_take(&c, &phi__responses_usage_members, &u);
     if (u.cache_read > u.input) u.cache_read = u.input;
     u.input -= u.cache_read;
     if (u.cache_write > u.input) u.cache_write = u.input;

@@ -2359,11 +2359,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xdf6ade22
+#if PHI__IMP_TEXT != 0x25df6386
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xdf6ade22
+#define PHI__IMP_TEXT 0x25df6386
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2722,6 +2722,79 @@ PHI__FN int phi__json_fields_next(phi__json_fields *f, phi_str text, phi_str *pa
 
 #endif
 
+/* ---- src/text/json_members_in.h ---- */
+
+/* json_members_in.h - the members of an object that a pull scan keeps: a table says which, and
+   where in a struct they go.
+
+       static const phi__json_member list[] = {
+           PHI__MEMBER(struct event, type, "type", PHI__MEMBER_TEXT),
+           PHI__MEMBER_INSIDE("delta", &delta_members)};
+       static const phi__json_members members = {list, PHI__COUNT(list)};
+
+       memset(&event, 0, sizeof event);
+       good = phi__json_members_read(data, &members, &event, NULL);
+
+   A member that is missing, null or of another type leaves its place as it was; of equal names the
+   last one counts. All other members are skipped. What a table cannot say is read by a function. */
+#ifndef PHI_TEXT_JSON_MEMBERS_IN_H
+#define PHI_TEXT_JSON_MEMBERS_IN_H
+
+
+typedef enum phi__json_member_kind {
+    PHI__MEMBER_TEXT, /* phi__json_text */
+    PHI__MEMBER_I64,
+    PHI__MEMBER_U64,
+    PHI__MEMBER_BOOL,
+    PHI__MEMBER_RAW,    /* phi_str: JSON of any type; empty, where it is broken */
+    PHI__MEMBER_SOME,   /* the same, unless it is null */
+    PHI__MEMBER_OBJECT, /* the same of an object alone */
+    PHI__MEMBER_ARRAY,  /* and of an array */
+    PHI__MEMBER_IN,     /* an object, whose members another table has */
+    PHI__MEMBER_FIRST,  /* an array, of which the first item is such an object */
+    PHI__MEMBER_BY      /* what a function takes: it consumes the value */
+} phi__json_member_kind;
+
+typedef struct phi__json_member {
+    const char *name;
+    const struct phi__json_members *inner; /* IN, FIRST */
+    void (*take)(phi__json_cursor *c, void *at);
+    uint16_t offset;
+    uint8_t len, kind;
+} phi__json_member;
+
+/* At most 32. */
+typedef struct phi__json_members {
+    const phi__json_member *at;
+    size_t count;
+} phi__json_members;
+
+#define PHI__MEMBER(type, field, name, kind)                                                       \
+    { (name), NULL, NULL, (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1), (kind) }
+/* An object whose members go into the same struct. */
+#define PHI__MEMBER_INSIDE(name, inner)                                                            \
+    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_IN }
+#define PHI__MEMBER_INSIDE_FIRST(name, inner)                                                      \
+    { (name), (inner), NULL, 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_FIRST }
+/* A function that gets a field's address, or that of the whole struct. */
+#define PHI__MEMBER_TAKE(type, field, name, take)                                                  \
+    {                                                                                              \
+        (name), NULL, (take), (uint16_t)offsetof(type, field), (uint8_t)(sizeof(name) - 1),        \
+            PHI__MEMBER_BY                                                                         \
+    }
+#define PHI__MEMBER_TAKE_ALL(name, take)                                                           \
+    { (name), NULL, (take), 0, (uint8_t)(sizeof(name) - 1), PHI__MEMBER_BY }
+
+/* Consumes a value, and keeps of an object what the table has. Returns a bit for each member of the
+   table that was there, of whatever type. */
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+                                        void *to);
+/* The same of a text that must be one whole object: false, where it is not. `seen` may be NULL. */
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+                                    uint32_t *seen);
+
+#endif
+
 /* ---- src/text/records_in.h ---- */
 
 /* records_in.h - plain fields of a struct as members of a JSON object, and back: a table says
@@ -3052,15 +3125,21 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
 }
 
 PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
-    const char *quote;
-    if (!phi__json_cursor_step(c, '}')) return false;
-    if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
-    quote = phi__json_quote_short(c->at + 1, c->end, &key->escaped);
+    const char *at = c->at, *end = c->end, *quote;
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
+        at++;
+    else {
+        if (!phi__json_cursor_step(c, '}')) return false;
+        at = c->at;
+        if (at == end || *at != '"') return phi__json_cursor_bad(c);
+    }
+    quote = phi__json_quote_short(at + 1, end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
-    key->at = c->at + 1;
+    key->at = at + 1;
     key->len = (size_t)(quote - key->at);
     c->at = quote + 1;
-    if (phi__json_cursor_next(c) != ':') return phi__json_cursor_bad(c);
+    if ((c->at == end || *c->at != ':') && phi__json_cursor_next(c) != ':')
+        return phi__json_cursor_bad(c);
     c->at++;
     return true;
 }
@@ -4089,6 +4168,100 @@ static bool phi__json_same(const phi_json *a, const phi_json *b, unsigned depth)
 
 PHI_API bool phi_json_equal(const phi_json *a, const phi_json *b) {
     return phi__json_same(a, b, PHI_JSON_MAX_DEPTH + 1);
+}
+
+/* ---- src/text/json_members.c ---- */
+
+/* json_members.c - members of an object into a struct, by a table. */
+
+static void phi__json_members_raw(phi__json_cursor *c, bool wanted, phi_str *out) {
+    if (!wanted)
+        (void)phi__json_skip(c);
+    else if (!phi__json_take_raw(c, out))
+        out->len = 0;
+}
+
+static void phi__json_members_first(phi__json_cursor *c, const phi__json_members *members,
+                                    void *to) {
+    bool first = true;
+    if (!phi__json_enter_array(c)) return;
+    while (phi__json_next_item(c)) {
+        if (first)
+            (void)phi__json_members_take(c, members, to);
+        else
+            (void)phi__json_skip(c);
+        first = false;
+    }
+}
+
+static void phi__json_members_value(phi__json_cursor *c, const phi__json_member *m, void *to) {
+    void *at = (char *)to + m->offset;
+    switch (m->kind) {
+    case PHI__MEMBER_TEXT: (void)phi__json_take_text(c, (phi__json_text *)at); break;
+    case PHI__MEMBER_I64: (void)phi__json_take_i64(c, (int64_t *)at); break;
+    case PHI__MEMBER_U64: (void)phi__json_take_u64(c, (uint64_t *)at); break;
+    case PHI__MEMBER_BOOL: (void)phi__json_take_bool(c, (bool *)at); break;
+    case PHI__MEMBER_RAW: phi__json_members_raw(c, true, (phi_str *)at); break;
+    case PHI__MEMBER_SOME:
+        phi__json_members_raw(c, phi__json_peek(c) != PHI_JSON_NULL, (phi_str *)at);
+        break;
+    case PHI__MEMBER_OBJECT:
+        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_OBJECT, (phi_str *)at);
+        break;
+    case PHI__MEMBER_ARRAY:
+        phi__json_members_raw(c, phi__json_peek(c) == PHI_JSON_ARRAY, (phi_str *)at);
+        break;
+    case PHI__MEMBER_IN: (void)phi__json_members_take(c, m->inner, at); break;
+    case PHI__MEMBER_FIRST: phi__json_members_first(c, m->inner, at); break;
+    default: m->take(c, at); break;
+    }
+}
+
+/* The member of that name in [at, end); `end`: there is none. */
+static inline const phi__json_member *phi__json_members_look(const phi__json_member *at,
+                                                             const phi__json_member *end,
+                                                             const phi__json_text *key) {
+    if (key->escaped) {
+        while (at < end && !phi__json_text_same(*key, phi__str(at->name, at->len))) at++;
+        return at;
+    }
+    while (at < end && (at->len != key->len || memcmp(at->name, key->at, at->len) != 0)) at++;
+    return at;
+}
+
+PHI__FN uint32_t phi__json_members_take(phi__json_cursor *c, const phi__json_members *members,
+                                        void *to) {
+    const phi__json_member *first = members->at, *end = first + members->count;
+    const phi__json_member *next = first; /* mostly they come in the table's order */
+    phi__json_text key;
+    uint32_t seen = 0;
+    if (!phi__json_enter_object(c)) return 0;
+    while (phi__json_next_key(c, &key)) {
+        const phi__json_member *m = phi__json_members_look(next, end, &key);
+        if (m == end) {
+            m = phi__json_members_look(first, next, &key);
+            if (m == next) {
+                (void)phi__json_skip(c);
+                continue;
+            }
+        }
+        next = m + 1;
+        seen |= (uint32_t)1 << (m - first);
+        phi__json_members_value(c, m, to);
+    }
+    return seen;
+}
+
+PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *members, void *to,
+                                    uint32_t *seen) {
+    phi__json_cursor c;
+    uint32_t found;
+    if (text.len == 0) return false;
+    phi__json_cursor_init(&c, text);
+    if (phi__json_peek(&c) != PHI_JSON_OBJECT) return false;
+    found = phi__json_members_take(&c, members, to);
+    if (seen != NULL) *seen = found;
+    return phi__json_cursor_done(&c);
 }
 
 /* ---- src/text/json_number.c ---- */

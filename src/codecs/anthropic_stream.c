@@ -5,7 +5,7 @@
    their deltas. wire.md parts 1.3, 1.9 and 2. */
 #include "codecs/anthropic_in.h"
 
-#include "text/json_cursor_in.h"
+#include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
 #ifndef PHI_NO_ANTHROPIC
@@ -23,106 +23,54 @@ typedef struct phi__ant_event {
     bool has_error;
 } phi__ant_event;
 
-static const phi__json_text phi__ant_none = {"", 0, false};
-
-static void phi__ant_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static void phi__ant_raw(phi__json_cursor *c, phi_str *out) {
-    if (!phi__json_take_raw(c, out)) out->len = 0;
-}
-
 /* ---- reading an event ---- */
 
-static void phi__ant_read_delta(phi__json_cursor *c, phi__ant_event *ev) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(c, &ev->delta_type);
-        else if (PHI__ANT_IS(key, "text"))
-            phi__json_take_text(c, &ev->text);
-        else if (PHI__ANT_IS(key, "partial_json"))
-            phi__json_take_text(c, &ev->partial_json);
-        else if (PHI__ANT_IS(key, "thinking"))
-            phi__json_take_text(c, &ev->thinking);
-        else if (PHI__ANT_IS(key, "signature"))
-            phi__json_take_text(c, &ev->signature);
-        else if (PHI__ANT_IS(key, "stop_reason"))
-            phi__json_take_text(c, &ev->stop_reason);
-        else if (PHI__ANT_IS(key, "stop_details"))
-            phi__ant_raw(c, &ev->stop_details);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__ant_delta_list[] = {
+    PHI__MEMBER(phi__ant_event, delta_type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, partial_json, "partial_json", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, thinking, "thinking", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, stop_reason, "stop_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, stop_details, "stop_details", PHI__MEMBER_RAW)};
+static const phi__json_members phi__ant_delta_members = {phi__ant_delta_list,
+                                                         PHI__COUNT(phi__ant_delta_list)};
+
+static const phi__json_member phi__ant_event_list[] = {
+    PHI__MEMBER(phi__ant_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_event, index, "index", PHI__MEMBER_I64),
+    PHI__MEMBER_INSIDE("delta", &phi__ant_delta_members),
+    PHI__MEMBER(phi__ant_event, block, "content_block", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_event, message, "message", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_event, usage, "usage", PHI__MEMBER_RAW),
+    PHI__MEMBER_TAKE(phi__ant_event, has_error, "error", phi__classify_take_flag)};
+static const phi__json_members phi__ant_event_members = {phi__ant_event_list,
+                                                         PHI__COUNT(phi__ant_event_list)};
 
 static bool phi__ant_read(phi__ant_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
     memset(ev, 0, sizeof *ev);
-    ev->type = ev->delta_type = phi__ant_none;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(&c, &ev->type);
-        else if (PHI__ANT_IS(key, "index"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__ANT_IS(key, "delta"))
-            phi__ant_read_delta(&c, ev);
-        else if (PHI__ANT_IS(key, "content_block"))
-            phi__ant_raw(&c, &ev->block);
-        else if (PHI__ANT_IS(key, "message"))
-            phi__ant_raw(&c, &ev->message);
-        else if (PHI__ANT_IS(key, "usage"))
-            phi__ant_raw(&c, &ev->usage);
-        else if (PHI__ANT_IS(key, "error"))
-            ev->has_error = phi__classify_take_error(&c, &error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__ant_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
-static void phi__ant_details(phi__json_cursor *c, phi_usage *usage) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "thinking_tokens"))
-            phi__json_take_u64(c, &usage->reasoning);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__ant_details_list[] = {
+    PHI__MEMBER(phi_usage, reasoning, "thinking_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__ant_details_members = {phi__ant_details_list,
+                                                           PHI__COUNT(phi__ant_details_list)};
 
 /* Counts are cumulative; null or absent counts leave earlier ones. */
+static const phi__json_member phi__ant_usage_list[] = {
+    PHI__MEMBER(phi_usage, input, "input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, output, "output_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_read, "cache_read_input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_write, "cache_creation_input_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("output_tokens_details", &phi__ant_details_members)};
+static const phi__json_members phi__ant_usage_members = {phi__ant_usage_list,
+                                                         PHI__COUNT(phi__ant_usage_list)};
+
 static void phi__ant_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "input_tokens"))
-            phi__json_take_u64(&c, &a->usage.input);
-        else if (PHI__ANT_IS(key, "output_tokens"))
-            phi__json_take_u64(&c, &a->usage.output);
-        else if (PHI__ANT_IS(key, "cache_read_input_tokens"))
-            phi__json_take_u64(&c, &a->usage.cache_read);
-        else if (PHI__ANT_IS(key, "cache_creation_input_tokens"))
-            phi__json_take_u64(&c, &a->usage.cache_write);
-        else if (PHI__ANT_IS(key, "output_tokens_details"))
-            phi__ant_details(&c, &a->usage);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__ant_usage_members, &a->usage, NULL);
 }
 
 static phi_stop_reason phi__ant_stop_of(phi_str word) {
@@ -153,7 +101,7 @@ static void phi__ant_stop(phi__anthropic_state *st, phi__assembly *a, phi__json_
                           phi_str details) {
     phi_str word;
     if (reason.at == NULL) return;
-    phi__ant_put(a, &a->raw_stop_reason, reason);
+    phi__assembly_put(a, &a->raw_stop_reason, reason);
     word = phi__buf_str(&a->raw_stop_reason);
     st->got_stop = true;
     if (a->failure.kind != PHI_FAILURE_NONE) return;
@@ -171,35 +119,21 @@ typedef struct phi__ant_block {
     phi_str input;
 } phi__ant_block;
 
-static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
-    phi__json_text key;
-    memset(b, 0, sizeof *b);
-    b->type = phi__ant_none;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__ANT_IS(key, "type"))
-            phi__json_take_text(c, &b->type);
-        else if (PHI__ANT_IS(key, "text"))
-            phi__json_take_text(c, &b->text);
-        else if (PHI__ANT_IS(key, "thinking"))
-            phi__json_take_text(c, &b->thinking);
-        else if (PHI__ANT_IS(key, "signature"))
-            phi__json_take_text(c, &b->signature);
-        else if (PHI__ANT_IS(key, "data"))
-            phi__json_take_text(c, &b->data);
-        else if (PHI__ANT_IS(key, "id"))
-            phi__json_take_text(c, &b->id);
-        else if (PHI__ANT_IS(key, "name"))
-            phi__json_take_text(c, &b->name);
-        else if (PHI__ANT_IS(key, "input"))
-            phi__ant_raw(c, &b->input);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__ant_block_list[] = {
+    PHI__MEMBER(phi__ant_block, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, thinking, "thinking", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, data, "data", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_block, input, "input", PHI__MEMBER_RAW)};
+static const phi__json_members phi__ant_block_members = {phi__ant_block_list,
+                                                         PHI__COUNT(phi__ant_block_list)};
 
-static void phi__ant_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+static void phi__ant_read_block(phi__ant_block *b, phi__json_cursor *c) {
+    memset(b, 0, sizeof *b);
+    (void)phi__json_members_take(c, &phi__ant_block_members, b);
 }
 
 /* Opens a block; SIZE_MAX where it is of a kind that is not known. */
@@ -218,15 +152,15 @@ static size_t phi__ant_open(phi__assembly *a, const phi__ant_block *b, int64_t i
     block = phi__assembly_open(a, kind, index);
     if (block == SIZE_MAX) return block;
     d = &a->drafts[block];
-    if (kind == PHI_CONTENT_TEXT) phi__ant_add(a, block, b->text);
+    if (kind == PHI_CONTENT_TEXT) phi__assembly_add_text(a, block, b->text);
     if (kind == PHI_CONTENT_TOOL_CALL) {
-        phi__ant_put(a, &d->id, b->id);
-        phi__ant_put(a, &d->name, b->name);
+        phi__assembly_put(a, &d->id, b->id);
+        phi__assembly_put(a, &d->name, b->name);
     }
     if (kind == PHI_CONTENT_THINKING) {
         d->redacted = PHI__ANT_IS(b->type, "redacted_thinking");
-        phi__ant_put(a, &d->signature, d->redacted ? b->data : b->signature);
-        phi__ant_add(a, block, b->thinking);
+        phi__assembly_put(a, &d->signature, d->redacted ? b->data : b->signature);
+        phi__assembly_add_text(a, block, b->thinking);
     }
     return block;
 }
@@ -243,39 +177,29 @@ static void phi__ant_block_start(phi__assembly *a, const phi__ant_event *ev) {
     block = phi__ant_open(a, &b, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_TOOL_CALL) return;
     if (b.input.len <= 2 || b.input.at[0] != '{') return;
-    a->drafts[block].replay_open = true;
-    phi__buf_add_str(&a->drafts[block].replay, b.input);
-    if (a->drafts[block].replay.failed) a->no_memory = true;
+    phi__assembly_wait(a, block, b.input);
 }
 
 static void phi__ant_block_stop(phi__assembly *a, size_t block) {
-    phi__draft *d;
+    const phi__draft *d;
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
-    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open) {
-        if (d->bytes.len == 0) phi__assembly_add(a, block, phi__buf_str(&d->replay));
-        phi__buf_free(&a->drafts[block].replay);
-        a->drafts[block].replay_open = false;
-    }
-    phi__assembly_close(a, block);
-}
-
-static size_t phi__ant_find(const phi__assembly *a, int64_t index) {
-    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
-    return phi__assembly_find(a, index);
+    if (d->kind == PHI_CONTENT_TOOL_CALL && d->replay_open)
+        phi__assembly_close_call(a, block, phi__buf_str(&d->replay));
+    else
+        phi__assembly_close(a, block);
 }
 
 /* A block that some gateways forget to start. */
 static size_t phi__ant_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
-    size_t block = phi__ant_find(a, index);
+    size_t block = phi__assembly_find(a, index);
     return block != SIZE_MAX ? block : phi__assembly_open(a, kind, index);
 }
 
 static void phi__ant_sign(phi__assembly *a, const phi__ant_event *ev) {
-    size_t block = phi__ant_find(a, ev->index);
+    size_t block = phi__assembly_find(a, ev->index);
     if (block == SIZE_MAX || a->drafts[block].kind != PHI_CONTENT_THINKING) return;
-    if (ev->signature.len > 0) phi__json_unescape(&a->drafts[block].signature, ev->signature);
-    if (a->drafts[block].signature.failed) a->no_memory = true;
+    phi__assembly_sign(a, block, ev->signature);
 }
 
 static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
@@ -287,7 +211,7 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
         block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_TEXT);
     } else if (PHI__ANT_IS(ev->delta_type, "input_json_delta")) {
         text = ev->partial_json;
-        block = phi__ant_find(a, ev->index);
+        block = phi__assembly_find(a, ev->index);
     } else if (PHI__ANT_IS(ev->delta_type, "thinking_delta")) {
         text = ev->thinking;
         block = phi__ant_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
@@ -295,53 +219,58 @@ static void phi__ant_delta(phi__anthropic_state *st, phi__assembly *a, const phi
         if (PHI__ANT_IS(ev->delta_type, "signature_delta")) phi__ant_sign(a, ev);
         return;
     }
-    phi__ant_add(a, block, text);
+    phi__assembly_add_text(a, block, text);
     phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
 /* ---- the message ---- */
 
-/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
-static void phi__ant_message(phi__anthropic_state *st, phi__assembly *a, phi_str raw, bool whole) {
+typedef struct phi__ant_message {
+    phi__json_text id, model, stop;
+    phi_str usage, details, content; /* raw JSON */
+} phi__ant_message;
+
+static const phi__json_member phi__ant_message_list[] = {
+    PHI__MEMBER(phi__ant_message, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_message, content, "content", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_message, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_message, stop, "stop_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__ant_message, details, "stop_details", PHI__MEMBER_RAW),
+    PHI__MEMBER(phi__ant_message, usage, "usage", PHI__MEMBER_RAW)};
+static const phi__json_members phi__ant_message_members = {phi__ant_message_list,
+                                                           PHI__COUNT(phi__ant_message_list)};
+
+static void phi__ant_content(phi__assembly *a, phi_str content) {
     phi__json_cursor c;
-    phi__json_text key, text, stop = {NULL, 0, false};
-    phi_str usage = {NULL, 0}, details = {NULL, 0}, content = {NULL, 0};
     phi__ant_block b;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__ANT_IS(key, "id") && phi__json_peek(&c) == PHI_JSON_STRING) {
-            phi__json_take_text(&c, &text);
-            phi__ant_put(a, &a->response_id, text);
-        } else if (PHI__ANT_IS(key, "model") && phi__json_peek(&c) == PHI_JSON_STRING) {
-            phi__json_take_text(&c, &text);
-            phi__ant_put(a, &a->model, text);
-        } else if (PHI__ANT_IS(key, "usage"))
-            phi__ant_raw(&c, &usage);
-        else if (PHI__ANT_IS(key, "stop_reason"))
-            phi__json_take_text(&c, &stop);
-        else if (PHI__ANT_IS(key, "stop_details"))
-            phi__ant_raw(&c, &details);
-        else if (PHI__ANT_IS(key, "content"))
-            phi__ant_raw(&c, &content);
-        else
-            phi__json_skip(&c);
-    }
-    phi__assembly_start(a);
-    phi__ant_usage(a, usage);
-    if (!whole) return;
     phi__json_cursor_init(&c, content.len > 0 ? content : PHI__LIT("[]"));
-    if (phi__json_enter_array(&c))
-        while (phi__json_next_item(&c)) {
-            size_t block;
-            phi__ant_read_block(&b, &c);
-            block = phi__ant_open(a, &b, (int64_t)a->count);
-            if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-                phi__assembly_add(a, block, b.input);
-            phi__assembly_close(a, block);
-        }
-    phi__ant_stop(st, a, stop, details);
+    if (!phi__json_enter_array(&c)) return;
+    while (phi__json_next_item(&c)) {
+        size_t block;
+        phi__ant_read_block(&b, &c);
+        block = phi__ant_open(a, &b, (int64_t)a->count);
+        if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
+            phi__assembly_add(a, block, b.input);
+        phi__assembly_close(a, block);
+    }
+}
+
+/* The message of message_start, or a whole answer; `whole` reads its blocks and its end too. */
+static void phi__ant_message_of(phi__anthropic_state *st, phi__assembly *a, phi_str raw,
+                                bool whole) {
+    phi__json_cursor c;
+    phi__ant_message m;
+    phi__json_cursor_init(&c, raw);
+    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    memset(&m, 0, sizeof m);
+    (void)phi__json_members_take(&c, &phi__ant_message_members, &m);
+    if (m.id.at != NULL) phi__assembly_put(a, &a->response_id, m.id);
+    if (m.model.at != NULL) phi__assembly_put(a, &a->model, m.model);
+    phi__assembly_start(a);
+    phi__ant_usage(a, m.usage);
+    if (!whole) return;
+    phi__ant_content(a, m.content);
+    phi__ant_stop(st, a, m.stop, m.details);
 }
 
 static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi__ant_event *ev,
@@ -351,9 +280,9 @@ static void phi__ant_take(phi__anthropic_state *st, phi__assembly *a, const phi_
     else if (PHI__ANT_IS(ev->type, "content_block_start"))
         phi__ant_block_start(a, ev);
     else if (PHI__ANT_IS(ev->type, "content_block_stop"))
-        phi__ant_block_stop(a, phi__ant_find(a, ev->index));
+        phi__ant_block_stop(a, phi__assembly_find(a, ev->index));
     else if (PHI__ANT_IS(ev->type, "message_start"))
-        phi__ant_message(st, a, ev->message, false);
+        phi__ant_message_of(st, a, ev->message, false);
     else if (PHI__ANT_IS(ev->type, "message_delta")) {
         phi__ant_usage(a, ev->usage);
         phi__ant_stop(st, a, ev->stop_reason, ev->stop_details);
@@ -372,8 +301,7 @@ PHI__FN void phi__anthropic_event(void *state, phi__assembly *a, phi_str name, p
     if (phi__str_is(name, "ping") || data.len == 0 || a->no_memory) return;
     if (a->terminal) return; /* message_stop was the last one: what follows does not count */
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {
@@ -411,7 +339,7 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
     phi__ant_event ev;
     if (phi__ant_read(&ev, body) && PHI__ANT_IS(ev.type, "message") && !ev.has_error) {
         st->heard = true;
-        phi__ant_message(st, a, body, true);
+        phi__ant_message_of(st, a, body, true);
         if (st->got_stop)
             a->terminal = true;
         else

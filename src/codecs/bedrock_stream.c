@@ -6,13 +6,11 @@
    8. */
 #include "codecs/bedrock_in.h"
 
-#include "text/json_cursor_in.h"
+#include "text/json_members_in.h"
 #include "wire/classify_in.h"
 #include "wire/frames_in.h"
 
 #ifndef PHI_NO_BEDROCK
-
-#define PHI__BDR_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
 /* What an event may hold, as it stands in its text. */
 typedef struct phi__bdr_event {
@@ -20,113 +18,85 @@ typedef struct phi__bdr_event {
     phi__json_text text, input, reasoning, signature, redacted; /* of a delta */
     phi__json_text id, name;                                    /* of a tool use that starts */
     bool starts_tool;
+    phi_str object; /* its arguments as a whole answer has them; raw JSON, as the usage */
     phi__json_text stop_reason;
-    phi_str usage; /* raw JSON */
+    phi_str usage;
 } phi__bdr_event;
-
-static void phi__bdr_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
 
 /* ---- reading an event ---- */
 
-/* In a whole answer text and signature are one level deeper: `may_nest`. */
-static void phi__bdr_read_reasoning(phi__json_cursor *c, phi__bdr_event *ev, bool may_nest) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "text"))
-            phi__json_take_text(c, &ev->reasoning);
-        else if (PHI__BDR_IS(key, "signature"))
-            phi__json_take_text(c, &ev->signature);
-        else if (PHI__BDR_IS(key, "redactedContent"))
-            phi__json_take_text(c, &ev->redacted);
-        else if (may_nest && PHI__BDR_IS(key, "reasoningText"))
-            phi__bdr_read_reasoning(c, ev, false);
-        else
-            phi__json_skip(c);
-    }
-}
+/* In a whole answer text and signature are one level deeper. */
+static const phi__json_member phi__bdr_deep_list[] = {
+    PHI__MEMBER(phi__bdr_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, redacted, "redactedContent", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__bdr_deep_members = {phi__bdr_deep_list,
+                                                        PHI__COUNT(phi__bdr_deep_list)};
+
+static const phi__json_member phi__bdr_reasoning_list[] = {
+    PHI__MEMBER(phi__bdr_event, reasoning, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, signature, "signature", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, redacted, "redactedContent", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("reasoningText", &phi__bdr_deep_members)};
+static const phi__json_members phi__bdr_reasoning_members = {phi__bdr_reasoning_list,
+                                                             PHI__COUNT(phi__bdr_reasoning_list)};
 
 /* The arguments are a string in a delta, and an object in a whole answer. */
-static void phi__bdr_read_tool(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "toolUseId"))
-            phi__json_take_text(c, &ev->id);
-        else if (PHI__BDR_IS(key, "name"))
-            phi__json_take_text(c, &ev->name);
-        else if (PHI__BDR_IS(key, "input") && phi__json_peek(c) == PHI_JSON_OBJECT)
-            phi__json_take_raw(c, object);
-        else if (PHI__BDR_IS(key, "input"))
-            phi__json_take_text(c, &ev->input);
-        else
-            phi__json_skip(c);
-    }
-    ev->starts_tool = true;
+static void phi__bdr_take_input(phi__json_cursor *c, void *event) {
+    phi__bdr_event *ev = (phi__bdr_event *)event;
+    if (phi__json_peek(c) == PHI_JSON_OBJECT)
+        (void)phi__json_take_raw(c, &ev->object);
+    else
+        (void)phi__json_take_text(c, &ev->input);
+}
+
+static const phi__json_member phi__bdr_tool_list[] = {
+    PHI__MEMBER(phi__bdr_event, id, "toolUseId", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("input", phi__bdr_take_input)};
+static const phi__json_members phi__bdr_tool_members = {phi__bdr_tool_list,
+                                                        PHI__COUNT(phi__bdr_tool_list)};
+
+static void phi__bdr_take_tool(phi__json_cursor *c, void *event) {
+    phi__bdr_event *ev = (phi__bdr_event *)event;
+    ev->starts_tool = ev->starts_tool || phi__json_peek(c) == PHI_JSON_OBJECT;
+    (void)phi__json_members_take(c, &phi__bdr_tool_members, ev);
 }
 
 /* A delta, the start of a block, or a block of a whole answer: they look alike. */
-static void phi__bdr_read_block(phi__json_cursor *c, phi__bdr_event *ev, phi_str *object) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__BDR_IS(key, "text"))
-            phi__json_take_text(c, &ev->text);
-        else if (PHI__BDR_IS(key, "toolUse"))
-            phi__bdr_read_tool(c, ev, object);
-        else if (PHI__BDR_IS(key, "reasoningContent"))
-            phi__bdr_read_reasoning(c, ev, true);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__bdr_block_list[] = {
+    PHI__MEMBER(phi__bdr_event, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("toolUse", phi__bdr_take_tool),
+    PHI__MEMBER_INSIDE("reasoningContent", &phi__bdr_reasoning_members)};
+static const phi__json_members phi__bdr_block_members = {phi__bdr_block_list,
+                                                         PHI__COUNT(phi__bdr_block_list)};
+
+static const phi__json_member phi__bdr_event_list[] = {
+    PHI__MEMBER(phi__bdr_event, index, "contentBlockIndex", PHI__MEMBER_I64),
+    PHI__MEMBER_INSIDE("delta", &phi__bdr_block_members),
+    PHI__MEMBER_INSIDE("start", &phi__bdr_block_members),
+    PHI__MEMBER(phi__bdr_event, stop_reason, "stopReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__bdr_event, usage, "usage", PHI__MEMBER_RAW)};
+static const phi__json_members phi__bdr_event_members = {phi__bdr_event_list,
+                                                         PHI__COUNT(phi__bdr_event_list)};
 
 static bool phi__bdr_read(phi__bdr_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str object;
     memset(ev, 0, sizeof *ev);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__BDR_IS(key, "contentBlockIndex"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__BDR_IS(key, "delta") || PHI__BDR_IS(key, "start"))
-            phi__bdr_read_block(&c, ev, &object);
-        else if (PHI__BDR_IS(key, "stopReason"))
-            phi__json_take_text(&c, &ev->stop_reason);
-        else if (PHI__BDR_IS(key, "usage")) {
-            if (!phi__json_take_raw(&c, &ev->usage)) ev->usage.len = 0;
-        } else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__bdr_event_members, ev, NULL);
 }
 
 /* ---- parts ---- */
 
+static const phi__json_member phi__bdr_usage_list[] = {
+    PHI__MEMBER(phi_usage, input, "inputTokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, output, "outputTokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_read, "cacheReadInputTokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi_usage, cache_write, "cacheWriteInputTokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__bdr_usage_members = {phi__bdr_usage_list,
+                                                         PHI__COUNT(phi__bdr_usage_list)};
+
 static void phi__bdr_usage(phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__BDR_IS(key, "inputTokens"))
-            phi__json_take_u64(&c, &a->usage.input);
-        else if (PHI__BDR_IS(key, "outputTokens"))
-            phi__json_take_u64(&c, &a->usage.output);
-        else if (PHI__BDR_IS(key, "cacheReadInputTokens"))
-            phi__json_take_u64(&c, &a->usage.cache_read);
-        else if (PHI__BDR_IS(key, "cacheWriteInputTokens"))
-            phi__json_take_u64(&c, &a->usage.cache_write);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__bdr_usage_members, &a->usage, NULL);
 }
 
 static phi_stop_reason phi__bdr_stop_of(phi_str word) {
@@ -150,7 +120,7 @@ static bool phi__bdr_calls_open(const phi__assembly *a) {
 /* With a call that is still open it is no end: that one was cut. */
 static void phi__bdr_stop(phi__bedrock_state *st, phi__assembly *a, phi__json_text reason) {
     if (reason.at == NULL) return;
-    phi__bdr_put(a, &a->raw_stop_reason, reason);
+    phi__assembly_put(a, &a->raw_stop_reason, reason);
     st->got_stop = true;
     a->terminal = !phi__bdr_calls_open(a);
     a->stop_reason = phi__bdr_stop_of(phi__buf_str(&a->raw_stop_reason));
@@ -169,42 +139,30 @@ static void phi__bdr_settle(phi__bedrock_state *st, phi__assembly *a) {
 
 /* ---- blocks ---- */
 
-static size_t phi__bdr_find(const phi__assembly *a, int64_t index) {
-    if (a->count > 0 && a->drafts[a->count - 1].key == index) return a->count - 1;
-    return phi__assembly_find(a, index);
-}
-
 static size_t phi__bdr_find_or_open(phi__assembly *a, int64_t index, phi_content_kind kind) {
-    size_t block = phi__bdr_find(a, index);
+    size_t block = phi__assembly_find(a, index);
     if (block != SIZE_MAX && a->drafts[block].kind == kind) return block;
     return phi__assembly_open(a, kind, index);
 }
 
-static void phi__bdr_add(phi__assembly *a, size_t block, phi__json_text text) {
-    if (text.len > 0) phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
 static void phi__bdr_sign(phi__assembly *a, size_t block, phi__json_text text, bool redacted) {
-    phi__draft *d;
     if (text.at == NULL || block == SIZE_MAX) return;
-    d = &a->drafts[block];
-    if (redacted) d->redacted = true;
-    if (text.len > 0) phi__json_unescape(&d->signature, text);
-    if (d->signature.failed) a->no_memory = true;
+    if (redacted) a->drafts[block].redacted = true;
+    phi__assembly_sign(a, block, text);
 }
 
 static void phi__bdr_delta(phi__assembly *a, const phi__bdr_event *ev) {
     size_t block;
     if (ev->text.at != NULL)
-        phi__bdr_add(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
+        phi__assembly_add_text(a, phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_TEXT), ev->text);
     if (ev->input.len > 0) { /* of a call that has started */
-        block = phi__bdr_find(a, ev->index);
+        block = phi__assembly_find(a, ev->index);
         if (block != SIZE_MAX && a->drafts[block].kind == PHI_CONTENT_TOOL_CALL)
-            phi__bdr_add(a, block, ev->input);
+            phi__assembly_add_text(a, block, ev->input);
     }
     if (ev->reasoning.at == NULL && ev->signature.at == NULL && ev->redacted.at == NULL) return;
     block = phi__bdr_find_or_open(a, ev->index, PHI_CONTENT_THINKING);
-    phi__bdr_add(a, block, ev->reasoning);
+    phi__assembly_add_text(a, block, ev->reasoning);
     phi__bdr_sign(a, block, ev->signature, false);
     phi__bdr_sign(a, block, ev->redacted, true);
 }
@@ -214,8 +172,8 @@ static size_t phi__bdr_start(phi__assembly *a, const phi__bdr_event *ev) {
     if (!ev->starts_tool) return SIZE_MAX;
     block = phi__assembly_open(a, PHI_CONTENT_TOOL_CALL, ev->index);
     if (block == SIZE_MAX) return block;
-    phi__bdr_put(a, &a->drafts[block].id, ev->id);
-    phi__bdr_put(a, &a->drafts[block].name, ev->name);
+    phi__assembly_put(a, &a->drafts[block].id, ev->id);
+    phi__assembly_put(a, &a->drafts[block].name, ev->name);
     return block;
 }
 
@@ -276,11 +234,6 @@ static void phi__bdr_trouble(phi__assembly *a, phi_str type, phi_str data) {
     phi_arena_reset(&a->scratch, mark);
 }
 
-static void phi__bdr_bad(phi__assembly *a) {
-    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                       PHI__LIT("the server sent an event that is not JSON"));
-}
-
 /* ---- events ---- */
 
 typedef enum phi__bdr_kind {
@@ -312,7 +265,7 @@ static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_ki
     switch (kind) {
     case PHI__BDR_BLOCK_DELTA: phi__bdr_delta(a, ev); break;
     case PHI__BDR_BLOCK_START: (void)phi__bdr_start(a, ev); break;
-    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__bdr_find(a, ev->index)); break;
+    case PHI__BDR_BLOCK_STOP: phi__assembly_close(a, phi__assembly_find(a, ev->index)); break;
     case PHI__BDR_MESSAGE_STOP: phi__bdr_stop(st, a, ev->stop_reason); break;
     case PHI__BDR_METADATA:
         phi__bdr_usage(a, ev->usage);
@@ -338,7 +291,7 @@ static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name
     else if (phi__bdr_read(&ev, data))
         phi__bdr_apply(st, a, kind, &ev);
     else if (!late)
-        phi__bdr_bad(a);
+        phi__classify_bad_event(a);
 }
 
 static bool phi__bdr_ends(phi_str s, const char *end) {
@@ -368,7 +321,7 @@ static void phi__bdr_line(phi__bedrock_state *st, phi__assembly *a, phi_str data
             } else
                 phi__bdr_take(st, a, name, inner);
         }
-    if (!late && !phi__json_cursor_done(&c)) phi__bdr_bad(a);
+    if (!late && !phi__json_cursor_done(&c)) phi__classify_bad_event(a);
 }
 
 /* ---- a whole answer ---- */
@@ -377,17 +330,16 @@ static void phi__bdr_content(phi__assembly *a, phi__json_cursor *c) {
     phi__bdr_event ev;
     if (!phi__json_enter_array(c)) return;
     while (phi__json_next_item(c)) {
-        phi_str object = {NULL, 0};
         size_t block;
         memset(&ev, 0, sizeof ev);
-        phi__bdr_read_block(c, &ev, &object);
+        (void)phi__json_members_take(c, &phi__bdr_block_members, &ev);
         ev.index = (int64_t)a->count;
         block = phi__bdr_start(a, &ev);
         if (block != SIZE_MAX)
-            phi__assembly_add(a, block, object);
+            phi__assembly_add(a, block, ev.object);
         else
             phi__bdr_delta(a, &ev);
-        phi__assembly_close(a, phi__bdr_find(a, ev.index));
+        phi__assembly_close(a, phi__assembly_find(a, ev.index));
     }
 }
 

@@ -6,12 +6,10 @@
    end. wire.md parts 1.3, 1.8, 1.9, 6 and 7. */
 #include "codecs/gemini_in.h"
 
-#include "text/json_cursor_in.h"
+#include "text/json_members_in.h"
 #include "wire/classify_in.h"
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
-
-#define PHI__GEM_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
 
 /* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gem_chunk {
@@ -26,145 +24,75 @@ typedef struct phi__gem_part {
     bool thought, is_call, goes_on;
 } phi__gem_part;
 
+/* An empty text leaves the earlier one. */
 static void phi__gem_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    if (text.len == 0) return; /* earlier counts stay */
-    phi__buf_clear(buf);
-    phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-/* Raw JSON of a type; anything else is read over. */
-static void phi__gem_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
-    if (phi__json_peek(c) == type)
-        phi__json_take_raw(c, out);
-    else
-        phi__json_skip(c);
+    if (text.len > 0) phi__assembly_put(a, buf, text);
 }
 
 /* ---- reading a chunk ---- */
 
-static void phi__gem_read_content(phi__json_cursor *c, phi__gem_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "parts"))
-            phi__gem_raw(c, PHI_JSON_ARRAY, &k->parts);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__gem_content_list[] = {
+    PHI__MEMBER(phi__gem_chunk, parts, "parts", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__gem_content_members = {phi__gem_content_list,
+                                                           PHI__COUNT(phi__gem_content_list)};
 
-static void phi__gem_read_candidate(phi__json_cursor *c, phi__gem_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "content"))
-            phi__gem_read_content(c, k);
-        else if (PHI__GEM_IS(key, "finishReason"))
-            phi__json_take_text(c, &k->finish);
-        else if (PHI__GEM_IS(key, "finishMessage"))
-            phi__json_take_text(c, &k->finish_words);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__gem_candidate_list[] = {
+    PHI__MEMBER_INSIDE("content", &phi__gem_content_members),
+    PHI__MEMBER(phi__gem_chunk, finish, "finishReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_chunk, finish_words, "finishMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gem_candidate_members = {phi__gem_candidate_list,
+                                                             PHI__COUNT(phi__gem_candidate_list)};
 
-/* Only the first candidate: more are never asked for. */
-static void phi__gem_read_candidates(phi__json_cursor *c, phi__gem_chunk *k) {
-    bool first = true;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
-        if (first)
-            phi__gem_read_candidate(c, k);
-        else
-            phi__json_skip(c);
-        first = false;
-    }
-}
+static const phi__json_member phi__gem_feedback_list[] = {
+    PHI__MEMBER(phi__gem_chunk, block, "blockReason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_chunk, block_words, "blockReasonMessage", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gem_feedback_members = {phi__gem_feedback_list,
+                                                            PHI__COUNT(phi__gem_feedback_list)};
 
-static void phi__gem_read_feedback(phi__json_cursor *c, phi__gem_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "blockReason"))
-            phi__json_take_text(c, &k->block);
-        else if (PHI__GEM_IS(key, "blockReasonMessage"))
-            phi__json_take_text(c, &k->block_words);
-        else
-            phi__json_skip(c);
-    }
-}
+/* Only the first candidate: more are never asked for. The error stands first: all else is ours. */
+static const phi__json_member phi__gem_chunk_list[] = {
+    PHI__MEMBER_TAKE(phi__gem_chunk, has_error, "error", phi__classify_take_flag),
+    PHI__MEMBER_INSIDE_FIRST("candidates", &phi__gem_candidate_members),
+    PHI__MEMBER_INSIDE("promptFeedback", &phi__gem_feedback_members),
+    PHI__MEMBER(phi__gem_chunk, usage, "usageMetadata", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gem_chunk, model, "modelVersion", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_chunk, id, "responseId", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__gem_chunk_members = {phi__gem_chunk_list,
+                                                         PHI__COUNT(phi__gem_chunk_list)};
 
 static bool phi__gem_read(phi__gem_chunk *k, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
+    uint32_t seen = 0;
+    bool good;
     memset(k, 0, sizeof *k);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        bool ours = true;
-        if (PHI__GEM_IS(key, "candidates"))
-            phi__gem_read_candidates(&c, k);
-        else if (PHI__GEM_IS(key, "promptFeedback"))
-            phi__gem_read_feedback(&c, k);
-        else if (PHI__GEM_IS(key, "usageMetadata"))
-            phi__gem_raw(&c, PHI_JSON_OBJECT, &k->usage);
-        else if (PHI__GEM_IS(key, "modelVersion"))
-            phi__json_take_text(&c, &k->model);
-        else if (PHI__GEM_IS(key, "responseId"))
-            phi__json_take_text(&c, &k->id);
-        else {
-            if (PHI__GEM_IS(key, "error"))
-                k->has_error = phi__classify_take_error(&c, &error);
-            else
-                phi__json_skip(&c);
-            ours = false;
-        }
-        k->ours = k->ours || ours;
-    }
-    return phi__json_cursor_done(&c);
+    good = phi__json_members_read(data, &phi__gem_chunk_members, k, &seen);
+    k->ours = seen > 1;
+    return good;
 }
 
 /* ---- reading a part ---- */
 
-static void phi__gem_read_call(phi__json_cursor *c, phi__gem_part *p) {
-    phi__json_text key;
+static const phi__json_member phi__gem_call_list[] = {
+    PHI__MEMBER(phi__gem_part, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_part, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_part, args, "args", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__gem_part, pieces, "partialArgs", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__gem_part, goes_on, "willContinue", PHI__MEMBER_BOOL)};
+static const phi__json_members phi__gem_call_members = {phi__gem_call_list,
+                                                        PHI__COUNT(phi__gem_call_list)};
+
+static void phi__gem_take_call(phi__json_cursor *c, void *part) {
+    phi__gem_part *p = (phi__gem_part *)part;
     p->is_call = phi__json_peek(c) == PHI_JSON_OBJECT;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "id"))
-            phi__json_take_text(c, &p->id);
-        else if (PHI__GEM_IS(key, "name"))
-            phi__json_take_text(c, &p->name);
-        else if (PHI__GEM_IS(key, "args"))
-            phi__gem_raw(c, PHI_JSON_OBJECT, &p->args);
-        else if (PHI__GEM_IS(key, "partialArgs"))
-            phi__gem_raw(c, PHI_JSON_ARRAY, &p->pieces);
-        else if (PHI__GEM_IS(key, "willContinue"))
-            phi__json_take_bool(c, &p->goes_on);
-        else
-            phi__json_skip(c);
-    }
+    (void)phi__json_members_take(c, &phi__gem_call_members, p);
 }
 
-static void phi__gem_read_part(phi__json_cursor *c, phi__gem_part *p) {
-    phi__json_text key;
-    memset(p, 0, sizeof *p);
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__GEM_IS(key, "text"))
-            phi__json_take_text(c, &p->text);
-        else if (PHI__GEM_IS(key, "thought"))
-            phi__json_take_bool(c, &p->thought);
-        else if (PHI__GEM_IS(key, "thoughtSignature"))
-            phi__json_take_text(c, &p->signature);
-        else if (PHI__GEM_IS(key, "functionCall"))
-            phi__gem_read_call(c, p);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__gem_part_list[] = {
+    PHI__MEMBER(phi__gem_part, text, "text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__gem_part, thought, "thought", PHI__MEMBER_BOOL),
+    PHI__MEMBER(phi__gem_part, signature, "thoughtSignature", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("functionCall", phi__gem_take_call)};
+static const phi__json_members phi__gem_part_members = {phi__gem_part_list,
+                                                        PHI__COUNT(phi__gem_part_list)};
 
 /* ---- text and thinking ---- */
 
@@ -184,7 +112,7 @@ static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
     size_t block;
     if (p->text.len == 0 && p->signature.len == 0) return SIZE_MAX;
     block = phi__gem_block(a, p);
-    phi__assembly_add_json(a, block, phi__str(p->text.at, p->text.len), p->text.escaped);
+    phi__assembly_add_text(a, block, p->text);
     if (block == SIZE_MAX || p->signature.len == 0) return block;
     phi__gem_put(a, &a->drafts[block].signature, p->signature);
     return SIZE_MAX;
@@ -193,19 +121,17 @@ static size_t phi__gem_text(phi__assembly *a, const phi__gem_part *p) {
 /* ---- calls ---- */
 
 /* The pieces wait in a field that a call does not use: `[` and the text between the brackets. */
-static void phi__gem_keep_pieces(phi__assembly *a, phi__draft *d, phi_str pieces) {
+static void phi__gem_keep_pieces(phi__assembly *a, size_t block, phi_str pieces) {
     phi_str inner;
     if (pieces.len <= 2) return;
     inner = phi__str_trim(phi__str(pieces.at + 1, pieces.len - 2));
     if (inner.len == 0) return;
-    d->replay_open = true;
-    phi__buf_char(&d->replay, d->replay.len == 0 ? '[' : ',');
-    phi__buf_add_str(&d->replay, inner);
-    if (d->replay.failed) a->no_memory = true;
+    phi__assembly_wait(a, block, a->drafts[block].replay.len == 0 ? PHI__LIT("[") : PHI__LIT(","));
+    phi__assembly_wait(a, block, inner);
 }
 
 static void phi__gem_close_call(phi__assembly *a, size_t block) {
-    phi__draft *d = &a->drafts[block];
+    const phi__draft *d = &a->drafts[block];
     phi_str arguments;
     phi_status status;
     if (d->replay_open) {
@@ -216,11 +142,9 @@ static void phi__gem_close_call(phi__assembly *a, size_t block) {
                                PHI__LIT("the server sent arguments in pieces that do not fit"));
             return;
         }
-        if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
-        phi__buf_free(&a->drafts[block].replay);
-        a->drafts[block].replay_open = false;
-    }
-    phi__assembly_close(a, block);
+        phi__assembly_close_call(a, block, arguments);
+    } else
+        phi__assembly_close(a, block);
 }
 
 static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__gem_part *p) {
@@ -239,7 +163,7 @@ static void phi__gem_call(phi__gemini_state *st, phi__assembly *a, const phi__ge
     phi__gem_put(a, &d->id, p->id);
     phi__gem_put(a, &d->name, p->name);
     phi__gem_put(a, &d->signature, p->signature);
-    phi__gem_keep_pieces(a, d, p->pieces);
+    phi__gem_keep_pieces(a, block, p->pieces);
     if (p->args.len > 2) phi__assembly_add(a, block, p->args);
     if (p->goes_on)
         st->in_call = true;
@@ -259,7 +183,8 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
     phi__json_cursor_init(&c, raw);
     if (!phi__json_enter_array(&c)) return SIZE_MAX;
     while (phi__json_next_item(&c)) {
-        phi__gem_read_part(&c, &p);
+        memset(&p, 0, sizeof p);
+        (void)phi__json_members_take(&c, &phi__gem_part_members, &p);
         block = SIZE_MAX;
         if (p.is_call)
             phi__gem_call(st, a, &p);
@@ -274,27 +199,19 @@ static size_t phi__gem_parts(phi__gemini_state *st, phi__assembly *a, phi_str ra
 }
 
 /* Counts are cumulative; absent counts leave earlier ones. */
+static const phi__json_member phi__gem_usage_list[] = {
+    PHI__MEMBER(phi__gemini_state, prompt, "promptTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, candidates, "candidatesTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, cached, "cachedContentTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, tools, "toolUsePromptTokenCount", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__gemini_state, thoughts, "thoughtsTokenCount", PHI__MEMBER_U64)};
+static const phi__json_members phi__gem_usage_members = {phi__gem_usage_list,
+                                                         PHI__COUNT(phi__gem_usage_list)};
+
 static void phi__gem_usage(phi__gemini_state *st, phi__assembly *a, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
     uint64_t prompt;
     if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__GEM_IS(key, "promptTokenCount"))
-            phi__json_take_u64(&c, &st->prompt);
-        else if (PHI__GEM_IS(key, "toolUsePromptTokenCount"))
-            phi__json_take_u64(&c, &st->tools);
-        else if (PHI__GEM_IS(key, "cachedContentTokenCount"))
-            phi__json_take_u64(&c, &st->cached);
-        else if (PHI__GEM_IS(key, "candidatesTokenCount"))
-            phi__json_take_u64(&c, &st->candidates);
-        else if (PHI__GEM_IS(key, "thoughtsTokenCount"))
-            phi__json_take_u64(&c, &st->thoughts);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__gem_usage_members, st, NULL);
     prompt = st->prompt + st->tools;
     a->usage.input = st->cached < prompt ? prompt - st->cached : 0;
     a->usage.cache_read = st->cached;
@@ -386,8 +303,7 @@ PHI__FN void phi__gemini_event(void *state, phi__assembly *a, phi_str name, phi_
     phi__gem_chunk k;
     if (data.len == 0 || a->no_memory) return;
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {

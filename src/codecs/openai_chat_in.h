@@ -2,7 +2,7 @@
 #ifndef PHI_CODECS_OPENAI_CHAT_IN_H
 #define PHI_CODECS_OPENAI_CHAT_IN_H
 
-#include "text/json_cursor_in.h"
+#include "text/json_members_in.h"
 #include "wire/codec_in.h"
 #include "wire/delta_cache_in.h"
 
@@ -31,16 +31,6 @@ typedef struct phi__chat_state {
 } phi__chat_state;
 
 #define PHI__CHAT_IS(text, literal) phi__json_text_is((text), PHI__LIT(literal))
-
-static inline void phi__chat_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static inline void phi__chat_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
 
 /* Thinking, with the name of the field it came in. */
 PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *field);

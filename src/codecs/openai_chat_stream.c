@@ -22,159 +22,106 @@ typedef struct phi__chat_chunk {
     phi_str details, blocks, calls, usage, error;
 } phi__chat_chunk;
 
-/* Raw JSON, unless it is null. */
-static void phi__chat_raw(phi__json_cursor *c, phi_str *out) {
-    if (phi__json_peek(c) == PHI_JSON_NULL)
-        phi__json_skip(c);
-    else
-        phi__json_take_raw(c, out);
-}
-
 /* ---- reading a chunk ---- */
 
-static void phi__chat_read_delta(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "content")) {
-            if (phi__json_peek(c) == PHI_JSON_ARRAY)
-                phi__json_take_raw(c, &k->parts);
-            else
-                phi__json_take_text(c, &k->content);
-        } else if (PHI__CHAT_IS(key, "tool_calls"))
-            phi__chat_raw(c, &k->calls);
-        else if (PHI__CHAT_IS(key, "reasoning_content"))
-            phi__json_take_text(c, &k->reasoning[0]);
-        else if (PHI__CHAT_IS(key, "reasoning"))
-            phi__json_take_text(c, &k->reasoning[1]);
-        else if (PHI__CHAT_IS(key, "reasoning_text"))
-            phi__json_take_text(c, &k->reasoning[2]);
-        else if (PHI__CHAT_IS(key, "reasoning_details"))
-            phi__chat_raw(c, &k->details);
-        else if (PHI__CHAT_IS(key, "thinking_blocks"))
-            phi__chat_raw(c, &k->blocks);
-        else if (PHI__CHAT_IS(key, "refusal"))
-            phi__json_take_text(c, &k->refusal);
-        else
-            phi__json_skip(c);
-    }
+static void phi__chat_take_content(phi__json_cursor *c, void *chunk) {
+    phi__chat_chunk *k = (phi__chat_chunk *)chunk;
+    if (phi__json_peek(c) == PHI_JSON_ARRAY)
+        (void)phi__json_take_raw(c, &k->parts);
+    else
+        (void)phi__json_take_text(c, &k->content);
 }
+
+static void phi__chat_take_error(phi__json_cursor *c, void *error) {
+    (void)phi__classify_take_error(c, (phi_str *)error);
+}
+
+static const phi__json_member phi__chat_delta_list[] = {
+    PHI__MEMBER_TAKE_ALL("content", phi__chat_take_content),
+    PHI__MEMBER(phi__chat_chunk, calls, "tool_calls", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__chat_chunk, reasoning[0], "reasoning_content", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, reasoning[1], "reasoning", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, reasoning[2], "reasoning_text", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, details, "reasoning_details", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__chat_chunk, blocks, "thinking_blocks", PHI__MEMBER_SOME),
+    PHI__MEMBER(phi__chat_chunk, refusal, "refusal", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__chat_delta_members = {phi__chat_delta_list,
+                                                          PHI__COUNT(phi__chat_delta_list)};
 
 /* A choice of a chunk, or of a whole answer, where `message` is what else is `delta`. */
-static void phi__chat_read_choice(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "delta") || PHI__CHAT_IS(key, "message"))
-            phi__chat_read_delta(c, k);
-        else if (PHI__CHAT_IS(key, "finish_reason"))
-            phi__json_take_text(c, &k->finish);
-        else if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(c, &k->usage);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__chat_choice_list[] = {
+    PHI__MEMBER_INSIDE("delta", &phi__chat_delta_members),
+    PHI__MEMBER(phi__chat_chunk, finish, "finish_reason", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_INSIDE("message", &phi__chat_delta_members)};
+static const phi__json_members phi__chat_choice_members = {phi__chat_choice_list,
+                                                           PHI__COUNT(phi__chat_choice_list)};
+
+static const phi__json_member phi__chat_groq_list[] = {
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error)};
+static const phi__json_members phi__chat_groq_members = {phi__chat_groq_list,
+                                                         PHI__COUNT(phi__chat_groq_list)};
 
 /* Only the first choice: more are never asked for. */
-static void phi__chat_read_choices(phi__json_cursor *c, phi__chat_chunk *k) {
-    bool first = true;
-    if (!phi__json_enter_array(c)) return;
-    while (phi__json_next_item(c)) {
-        if (first)
-            phi__chat_read_choice(c, k);
-        else
-            phi__json_skip(c);
-        first = false;
-    }
-}
-
-static void phi__chat_read_groq(phi__json_cursor *c, phi__chat_chunk *k) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(c, &k->usage);
-        else if (PHI__CHAT_IS(key, "error"))
-            (void)phi__classify_take_error(c, &k->error);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__chat_chunk_list[] = {
+    PHI__MEMBER(phi__chat_chunk, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__chat_chunk, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE_FIRST("choices", &phi__chat_choice_members),
+    PHI__MEMBER(phi__chat_chunk, usage, "usage", PHI__MEMBER_SOME),
+    PHI__MEMBER_TAKE(phi__chat_chunk, error, "error", phi__chat_take_error),
+    PHI__MEMBER_INSIDE("x_groq", &phi__chat_groq_members)};
+static const phi__json_members phi__chat_chunk_members = {phi__chat_chunk_list,
+                                                          PHI__COUNT(phi__chat_chunk_list)};
 
 static bool phi__chat_read(phi__chat_chunk *k, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
     memset(k, 0, sizeof *k);
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "choices"))
-            phi__chat_read_choices(&c, k);
-        else if (PHI__CHAT_IS(key, "id"))
-            phi__json_take_text(&c, &k->id);
-        else if (PHI__CHAT_IS(key, "model"))
-            phi__json_take_text(&c, &k->model);
-        else if (PHI__CHAT_IS(key, "usage"))
-            phi__chat_raw(&c, &k->usage);
-        else if (PHI__CHAT_IS(key, "error"))
-            (void)phi__classify_take_error(&c, &k->error);
-        else if (PHI__CHAT_IS(key, "x_groq"))
-            phi__chat_read_groq(&c, k);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__chat_chunk_members, k, NULL);
 }
 
 /* ---- usage ---- */
 
-static void phi__chat_read_counts(phi__json_cursor *c, const char *name, uint64_t *out,
-                                  const char *other, uint64_t *other_out) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (phi__json_text_is(key, phi_str_of(name)))
-            phi__json_take_u64(c, out);
-        else if (phi__json_text_is(key, phi_str_of(other)))
-            phi__json_take_u64(c, other_out);
-        else
-            phi__json_skip(c);
-    }
-}
+typedef struct phi__chat_counts {
+    uint64_t prompt, output, written, reasoning;
+    uint64_t read, hit, top; /* from a cache: servers put it into one of three places */
+} phi__chat_counts;
 
-/* The last usage counts. Servers put the cached tokens into one of three places. */
+static const phi__json_member phi__chat_prompt_list[] = {
+    PHI__MEMBER(phi__chat_counts, read, "cached_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, written, "cache_write_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__chat_prompt_members = {phi__chat_prompt_list,
+                                                           PHI__COUNT(phi__chat_prompt_list)};
+
+static const phi__json_member phi__chat_output_list[] = {
+    PHI__MEMBER(phi__chat_counts, reasoning, "reasoning_tokens", PHI__MEMBER_U64)};
+static const phi__json_members phi__chat_output_members = {phi__chat_output_list,
+                                                           PHI__COUNT(phi__chat_output_list)};
+
+static const phi__json_member phi__chat_usage_list[] = {
+    PHI__MEMBER(phi__chat_counts, prompt, "prompt_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER(phi__chat_counts, output, "completion_tokens", PHI__MEMBER_U64),
+    PHI__MEMBER_INSIDE("prompt_tokens_details", &phi__chat_prompt_members),
+    PHI__MEMBER_INSIDE("completion_tokens_details", &phi__chat_output_members),
+    PHI__MEMBER(phi__chat_counts, hit, "prompt_cache_hit_tokens", PHI__MEMBER_U64), /* DeepSeek */
+    PHI__MEMBER(phi__chat_counts, top, "cached_tokens", PHI__MEMBER_U64)};          /* Moonshot */
+static const phi__json_members phi__chat_usage_members = {phi__chat_usage_list,
+                                                          PHI__COUNT(phi__chat_usage_list)};
+
+/* The last usage counts. */
 static void phi__chat_usage(phi__assembly *a, phi_str raw) {
     phi__json_cursor c;
-    phi__json_text key;
-    uint64_t prompt = 0, output = 0, read = 0, hit = 0, top = 0, written = 0, reasoning = 0, none;
-    if (raw.len == 0) return;
+    phi__chat_counts n;
     phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__CHAT_IS(key, "prompt_tokens"))
-            phi__json_take_u64(&c, &prompt);
-        else if (PHI__CHAT_IS(key, "completion_tokens"))
-            phi__json_take_u64(&c, &output);
-        else if (PHI__CHAT_IS(key, "prompt_tokens_details"))
-            phi__chat_read_counts(&c, "cached_tokens", &read, "cache_write_tokens", &written);
-        else if (PHI__CHAT_IS(key, "completion_tokens_details"))
-            phi__chat_read_counts(&c, "reasoning_tokens", &reasoning, "", &none);
-        /* DeepSeek */
-        else if (PHI__CHAT_IS(key, "prompt_cache_hit_tokens"))
-            phi__json_take_u64(&c, &hit);
-        else if (PHI__CHAT_IS(key, "cached_tokens"))
-            phi__json_take_u64(&c, &top); /* Moonshot */
-        else
-            phi__json_skip(&c);
-    }
-    if (read == 0) read = hit != 0 ? hit : top;
-    a->usage.cache_read = read;
-    a->usage.cache_write = written;
-    a->usage.input = prompt - (read < prompt ? read : prompt);
-    a->usage.input -= written < a->usage.input ? written : a->usage.input;
-    a->usage.output = output;
-    a->usage.reasoning = reasoning;
+    if (raw.len == 0 || phi__json_peek(&c) != PHI_JSON_OBJECT) return;
+    memset(&n, 0, sizeof n);
+    (void)phi__json_members_take(&c, &phi__chat_usage_members, &n);
+    if (n.read == 0) n.read = n.hit != 0 ? n.hit : n.top;
+    a->usage.cache_read = n.read;
+    a->usage.cache_write = n.written;
+    a->usage.input = n.prompt - (n.read < n.prompt ? n.read : n.prompt);
+    a->usage.input -= n.written < a->usage.input ? n.written : a->usage.input;
+    a->usage.output = n.output;
+    a->usage.reasoning = n.reasoning;
 }
 
 /* Behind the reason to stop nothing else is waited for. Some servers fill in zeros until they
@@ -186,7 +133,7 @@ static bool phi__chat_counted(const phi__assembly *a) {
 /* ---- thinking and text ---- */
 
 static void phi__chat_say(phi__assembly *a, phi__json_text text) {
-    if (text.len > 0) phi__chat_add(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
+    if (text.len > 0) phi__assembly_add_text(a, phi__assembly_current(a, PHI_CONTENT_TEXT), text);
 }
 
 /* Thinking as a list of text parts, or as a text. */
@@ -237,35 +184,35 @@ typedef struct phi__chat_call {
     bool has_index;
 } phi__chat_call;
 
-static void phi__chat_read_function(phi__json_cursor *c, phi__chat_call *call) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "name"))
-            phi__json_take_text(c, &call->name);
-        else if (!PHI__CHAT_IS(key, "arguments"))
-            phi__json_skip(c);
-        else if (phi__json_peek(c) == PHI_JSON_OBJECT)
-            phi__json_take_raw(c, &call->object);
-        else
-            phi__json_take_text(c, &call->arguments);
-    }
+static void phi__chat_take_arguments(phi__json_cursor *c, void *to) {
+    phi__chat_call *call = (phi__chat_call *)to;
+    if (phi__json_peek(c) == PHI_JSON_OBJECT)
+        (void)phi__json_take_raw(c, &call->object);
+    else
+        (void)phi__json_take_text(c, &call->arguments);
 }
 
+static void phi__chat_take_index(phi__json_cursor *c, void *to) {
+    phi__chat_call *call = (phi__chat_call *)to;
+    call->has_index = phi__json_take_i64(c, &call->index);
+}
+
+static const phi__json_member phi__chat_function_list[] = {
+    PHI__MEMBER(phi__chat_call, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER_TAKE_ALL("arguments", phi__chat_take_arguments)};
+static const phi__json_members phi__chat_function_members = {phi__chat_function_list,
+                                                             PHI__COUNT(phi__chat_function_list)};
+
+static const phi__json_member phi__chat_call_list[] = {
+    PHI__MEMBER_TAKE_ALL("index", phi__chat_take_index),
+    PHI__MEMBER(phi__chat_call, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER_INSIDE("function", &phi__chat_function_members)};
+static const phi__json_members phi__chat_call_members = {phi__chat_call_list,
+                                                         PHI__COUNT(phi__chat_call_list)};
+
 static void phi__chat_read_call(phi__json_cursor *c, phi__chat_call *call) {
-    phi__json_text key;
     memset(call, 0, sizeof *call);
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__CHAT_IS(key, "index"))
-            call->has_index = phi__json_take_i64(c, &call->index);
-        else if (PHI__CHAT_IS(key, "id"))
-            phi__json_take_text(c, &call->id);
-        else if (PHI__CHAT_IS(key, "function"))
-            phi__chat_read_function(c, call);
-        else
-            phi__json_skip(c);
-    }
+    (void)phi__json_members_take(c, &phi__chat_call_members, call);
     if (PHI__CHAT_IS(call->id, "null")) call->id.len = 0;
 }
 
@@ -299,12 +246,12 @@ static void phi__chat_call_delta(phi__assembly *a, const phi__chat_call *call) {
     }
     if (block == SIZE_MAX) return;
     d = &a->drafts[block];
-    if (d->id.len == 0 && call->id.len > 0) phi__chat_put(a, &d->id, call->id);
-    if (d->name.len == 0 && call->name.len > 0) phi__chat_put(a, &d->name, call->name);
+    if (d->id.len == 0 && call->id.len > 0) phi__assembly_put(a, &d->id, call->id);
+    if (d->name.len == 0 && call->name.len > 0) phi__assembly_put(a, &d->name, call->name);
     if (call->object.len > 0)
         phi__assembly_add(a, block, call->object);
     else
-        phi__chat_add(a, block, call->arguments);
+        phi__assembly_add_text(a, block, call->arguments);
 }
 
 static void phi__chat_calls_of(phi__assembly *a, phi_str raw) {
@@ -370,7 +317,7 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
     }
     st->finished = a->terminal = true;
     phi__delta_cache_forget(&st->repeat);
-    phi__chat_put(a, &a->raw_stop_reason, finish);
+    phi__assembly_put(a, &a->raw_stop_reason, finish);
     phi__chat_stop_word(a, phi__buf_str(&a->raw_stop_reason));
     a->last = has_usage && phi__chat_counted(a);
     if (a->failure.kind == PHI_FAILURE_NONE)
@@ -382,8 +329,8 @@ static void phi__chat_finish(phi__chat_state *st, phi__assembly *a, phi__json_te
 static void phi__chat_apply(phi__chat_state *st, phi__assembly *a, const phi__chat_chunk *k) {
     size_t i;
     bool spoken = false;
-    if (a->response_id.len == 0 && k->id.len > 0) phi__chat_put(a, &a->response_id, k->id);
-    if (a->model.len == 0 && k->model.len > 0) phi__chat_put(a, &a->model, k->model);
+    if (a->response_id.len == 0 && k->id.len > 0) phi__assembly_put(a, &a->response_id, k->id);
+    if (a->model.len == 0 && k->model.len > 0) phi__assembly_put(a, &a->model, k->model);
     if (!a->started) phi__assembly_start(a);
     for (i = 0; i < PHI__COUNT(phi__chat_reasoning_fields) && !spoken; i++) {
         spoken = k->reasoning[i].len > 0; /* some send the same text in two fields */
@@ -455,8 +402,7 @@ PHI__FN void phi__chat_event(void *state, phi__assembly *a, phi_str name, phi_st
         return;
     }
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__delta_cache_add(&st->repeat, a, data)) return;

@@ -13,7 +13,7 @@ PHI__FN void phi__chat_think(phi__assembly *a, phi__json_text text, const char *
     if (block == SIZE_MAX) return;
     if (a->drafts[block].signature.len == 0 && field[0] != '\0')
         phi__assembly_set(a, &a->drafts[block].signature, phi_str_of(field));
-    phi__chat_add(a, block, text);
+    phi__assembly_add_text(a, block, text);
 }
 
 /* ---- reasoning_details, thinking_blocks ---- */

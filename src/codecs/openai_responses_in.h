@@ -2,7 +2,7 @@
 #ifndef PHI_CODECS_OPENAI_RESPONSES_IN_H
 #define PHI_CODECS_OPENAI_RESPONSES_IN_H
 
-#include "text/json_cursor_in.h"
+#include "text/json_members_in.h"
 #include "wire/codec_in.h"
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)

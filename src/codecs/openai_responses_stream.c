@@ -26,91 +26,43 @@ typedef struct phi__resp_item {
     phi_str content, summary; /* raw JSON of an array, or empty */
 } phi__resp_item;
 
-static const phi__json_text phi__resp_none = {"", 0, false};
-
-static void phi__resp_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
-    phi__buf_clear(buf);
-    if (text.len > 0) phi__json_unescape(buf, text);
-    if (buf->failed) a->no_memory = true;
-}
-
-static void phi__resp_add(phi__assembly *a, size_t block, phi__json_text text) {
-    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
-}
-
-/* Raw JSON of one type; all else is skipped. */
-static void phi__resp_raw(phi__json_cursor *c, phi_json_type type, phi_str *out) {
-    if (phi__json_peek(c) == type)
-        phi__json_take_raw(c, out);
-    else
-        phi__json_skip(c);
-}
-
 /* ---- reading ---- */
 
+static const phi__json_member phi__resp_event_list[] = {
+    PHI__MEMBER(phi__resp_event, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, item_id, "item_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, index, "output_index", PHI__MEMBER_I64),
+    PHI__MEMBER(phi__resp_event, delta, "delta", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, item, "item", PHI__MEMBER_OBJECT),
+    PHI__MEMBER(phi__resp_event, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_event, response, "response", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_TAKE(phi__resp_event, has_error, "error", phi__classify_take_flag)};
+static const phi__json_members phi__resp_event_members = {phi__resp_event_list,
+                                                          PHI__COUNT(phi__resp_event_list)};
+
 static bool phi__resp_read(phi__resp_event *ev, phi_str data) {
-    phi__json_cursor c;
-    phi__json_text key;
-    phi_str error;
     memset(ev, 0, sizeof *ev);
-    ev->type = phi__resp_none;
     ev->index = -1;
-    phi__json_cursor_init(&c, data);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "type"))
-            phi__json_take_text(&c, &ev->type);
-        else if (PHI__RESP_IS(key, "output_index"))
-            phi__json_take_i64(&c, &ev->index);
-        else if (PHI__RESP_IS(key, "item_id"))
-            phi__json_take_text(&c, &ev->item_id);
-        else if (PHI__RESP_IS(key, "delta"))
-            phi__json_take_text(&c, &ev->delta);
-        else if (PHI__RESP_IS(key, "arguments"))
-            phi__json_take_text(&c, &ev->arguments);
-        else if (PHI__RESP_IS(key, "item"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->item);
-        else if (PHI__RESP_IS(key, "response"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &ev->response);
-        else if (PHI__RESP_IS(key, "error"))
-            ev->has_error = phi__classify_take_error(&c, &error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(data, &phi__resp_event_members, ev, NULL);
 }
 
+static const phi__json_member phi__resp_item_list[] = {
+    PHI__MEMBER(phi__resp_item, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, type, "type", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, arguments, "arguments", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, call_id, "call_id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, name, "name", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, content, "content", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__resp_item, phase, "phase", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_item, summary, "summary", PHI__MEMBER_ARRAY)};
+static const phi__json_members phi__resp_item_members = {phi__resp_item_list,
+                                                         PHI__COUNT(phi__resp_item_list)};
+
 static void phi__resp_read_item(phi__resp_item *item, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
     memset(item, 0, sizeof *item);
     item->raw = raw;
-    item->type = item->id = item->status = phi__resp_none;
-    if (raw.len == 0) return;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "type"))
-            phi__json_take_text(&c, &item->type);
-        else if (PHI__RESP_IS(key, "id"))
-            phi__json_take_text(&c, &item->id);
-        else if (PHI__RESP_IS(key, "status"))
-            phi__json_take_text(&c, &item->status);
-        else if (PHI__RESP_IS(key, "phase"))
-            phi__json_take_text(&c, &item->phase);
-        else if (PHI__RESP_IS(key, "call_id"))
-            phi__json_take_text(&c, &item->call_id);
-        else if (PHI__RESP_IS(key, "name"))
-            phi__json_take_text(&c, &item->name);
-        else if (PHI__RESP_IS(key, "arguments"))
-            phi__json_take_text(&c, &item->arguments);
-        else if (PHI__RESP_IS(key, "content"))
-            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->content);
-        else if (PHI__RESP_IS(key, "summary"))
-            phi__resp_raw(&c, PHI_JSON_ARRAY, &item->summary);
-        else
-            phi__json_skip(&c);
-    }
+    (void)phi__json_members_read(raw, &phi__resp_item_members, item, NULL);
 }
 
 /* The block kind of an item, or 0: it is none of ours. */
@@ -213,7 +165,7 @@ static void phi__resp_join(phi__buf *out, phi_str parts, const char *between) {
     while (phi__json_next_item(&c)) {
         if (!phi__json_enter_object(&c)) continue;
         while (phi__json_next_key(&c, &key)) {
-            phi__json_text text = phi__resp_none;
+            phi__json_text text = {NULL, 0, false};
             if (PHI__RESP_IS(key, "text") || PHI__RESP_IS(key, "refusal"))
                 phi__json_take_text(&c, &text);
             else
@@ -247,8 +199,8 @@ static void phi__resp_whole_text(phi__assembly *a, size_t block, const phi__resp
 }
 
 static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_item *item) {
-    if (item->call_id.len > 0) phi__resp_put(a, &a->drafts[block].id, item->call_id);
-    if (item->name.len > 0) phi__resp_put(a, &a->drafts[block].name, item->name);
+    if (item->call_id.len > 0) phi__assembly_put(a, &a->drafts[block].id, item->call_id);
+    if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
 /* What the next request wants back: a reasoning item whole, of others the id. */
@@ -315,7 +267,7 @@ static void phi__resp_delta(phi__assembly *a, const phi__resp_event *ev, phi_con
     size_t block = phi__resp_find(a, key, kind, true);
     if (block == SIZE_MAX && kind != PHI_CONTENT_TOOL_CALL && !phi__resp_known(a, key))
         block = phi__resp_open(a, kind, key); /* its start was forgotten */
-    phi__resp_add(a, block, ev->delta);
+    phi__assembly_add_text(a, block, ev->delta);
 }
 
 /* An empty line between the parts of a summary. */
@@ -343,43 +295,25 @@ typedef struct phi__resp_response {
     phi_str output, usage, error; /* raw JSON, or empty */
 } phi__resp_response;
 
-static void phi__resp_read_reason(phi__json_cursor *c, phi__resp_response *r) {
-    phi__json_text key;
-    if (!phi__json_enter_object(c)) return;
-    while (phi__json_next_key(c, &key)) {
-        if (PHI__RESP_IS(key, "reason"))
-            phi__json_take_text(c, &r->reason);
-        else
-            phi__json_skip(c);
-    }
-}
+static const phi__json_member phi__resp_reason_list[] = {
+    PHI__MEMBER(phi__resp_response, reason, "reason", PHI__MEMBER_TEXT)};
+static const phi__json_members phi__resp_reason_members = {phi__resp_reason_list,
+                                                           PHI__COUNT(phi__resp_reason_list)};
+
+static const phi__json_member phi__resp_response_list[] = {
+    PHI__MEMBER(phi__resp_response, id, "id", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, status, "status", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, error, "error", PHI__MEMBER_OBJECT),
+    PHI__MEMBER_INSIDE("incomplete_details", &phi__resp_reason_members),
+    PHI__MEMBER(phi__resp_response, model, "model", PHI__MEMBER_TEXT),
+    PHI__MEMBER(phi__resp_response, output, "output", PHI__MEMBER_ARRAY),
+    PHI__MEMBER(phi__resp_response, usage, "usage", PHI__MEMBER_OBJECT)};
+static const phi__json_members phi__resp_response_members = {phi__resp_response_list,
+                                                             PHI__COUNT(phi__resp_response_list)};
 
 static bool phi__resp_read_response(phi__resp_response *r, phi_str raw) {
-    phi__json_cursor c;
-    phi__json_text key;
     memset(r, 0, sizeof *r);
-    r->status = r->reason = phi__resp_none;
-    phi__json_cursor_init(&c, raw);
-    if (!phi__json_enter_object(&c)) return false;
-    while (phi__json_next_key(&c, &key)) {
-        if (PHI__RESP_IS(key, "id"))
-            phi__json_take_text(&c, &r->id);
-        else if (PHI__RESP_IS(key, "model"))
-            phi__json_take_text(&c, &r->model);
-        else if (PHI__RESP_IS(key, "status"))
-            phi__json_take_text(&c, &r->status);
-        else if (PHI__RESP_IS(key, "incomplete_details"))
-            phi__resp_read_reason(&c, r);
-        else if (PHI__RESP_IS(key, "output"))
-            phi__resp_raw(&c, PHI_JSON_ARRAY, &r->output);
-        else if (PHI__RESP_IS(key, "usage"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->usage);
-        else if (PHI__RESP_IS(key, "error"))
-            phi__resp_raw(&c, PHI_JSON_OBJECT, &r->error);
-        else
-            phi__json_skip(&c);
-    }
-    return phi__json_cursor_done(&c);
+    return phi__json_members_read(raw, &phi__resp_response_members, r, NULL);
 }
 
 /* Azure may give the encrypted content of a reasoning item only here: the block with the same id
@@ -431,8 +365,8 @@ static void phi__resp_output(phi__assembly *a, phi_str raw) {
 
 /* created, in_progress and queued, and the beginning of the terminal events */
 static void phi__resp_begin(phi__assembly *a, const phi__resp_response *r) {
-    if (a->response_id.len == 0 && r->id.len > 0) phi__resp_put(a, &a->response_id, r->id);
-    if (a->model.len == 0 && r->model.len > 0) phi__resp_put(a, &a->model, r->model);
+    if (a->response_id.len == 0 && r->id.len > 0) phi__assembly_put(a, &a->response_id, r->id);
+    if (a->model.len == 0 && r->model.len > 0) phi__assembly_put(a, &a->model, r->model);
     phi__assembly_start(a);
 }
 
@@ -468,7 +402,7 @@ static void phi__resp_finish(phi__responses_state *st, phi__assembly *a,
     phi__resp_begin(a, r);
     if (!st->failed) phi__resp_output(a, r->output);
     phi__responses_usage(a, r->usage);
-    phi__resp_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
+    phi__assembly_put(a, &a->raw_stop_reason, incomplete && r->reason.len > 0 ? r->reason : status);
     phi__resp_close_texts(a);
     if (incomplete)
         phi__resp_incomplete(a);
@@ -540,8 +474,7 @@ PHI__FN void phi__responses_event(void *state, phi__assembly *a, phi_str name, p
     phi_arena_mark mark;
     if (data.len == 0 || st->finished || a->no_memory) return;
     if (st->broken) {
-        phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
-                           PHI__LIT("the server sent an event that is not JSON"));
+        phi__classify_bad_event(a);
         return;
     }
     if (phi__str_is(name, "error")) {

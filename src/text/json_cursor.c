@@ -152,15 +152,21 @@ static inline bool phi__json_cursor_step(phi__json_cursor *c, char closing) {
 }
 
 PHI__FN bool phi__json_next_key(phi__json_cursor *c, phi__json_text *key) {
-    const char *quote;
-    if (!phi__json_cursor_step(c, '}')) return false;
-    if (c->at == c->end || *c->at != '"') return phi__json_cursor_bad(c);
-    quote = phi__json_quote_short(c->at + 1, c->end, &key->escaped);
+    const char *at = c->at, *end = c->end, *quote;
+    if (!c->first && end - at > 1 && at[0] == ',' && at[1] == '"') /* without white space */
+        at++;
+    else {
+        if (!phi__json_cursor_step(c, '}')) return false;
+        at = c->at;
+        if (at == end || *at != '"') return phi__json_cursor_bad(c);
+    }
+    quote = phi__json_quote_short(at + 1, end, &key->escaped);
     if (quote == NULL) return phi__json_cursor_bad(c);
-    key->at = c->at + 1;
+    key->at = at + 1;
     key->len = (size_t)(quote - key->at);
     c->at = quote + 1;
-    if (phi__json_cursor_next(c) != ':') return phi__json_cursor_bad(c);
+    if ((c->at == end || *c->at != ':') && phi__json_cursor_next(c) != ':')
+        return phi__json_cursor_bad(c);
     c->at++;
     return true;
 }

@@ -4,7 +4,6 @@
 #include "base/utf8_in.h"
 #include "base/words_in.h"
 #include "model/model.h"
-#include "text/json_cursor_in.h"
 #include "wire/hash_in.h"
 
 #define PHI__ASSEMBLY_NORMAL_STOP(reason)                                                          \
@@ -334,6 +333,33 @@ PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text) {
     phi__buf_clear(buf);
     phi__utf8_repair(buf, text);
     if (buf->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text) {
+    phi__buf_clear(buf);
+    if (text.len > 0) phi__json_unescape(buf, text);
+    if (buf->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__buf *signature = &a->drafts[block].signature;
+    if (text.len > 0) phi__json_unescape(signature, text);
+    if (signature->failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments) {
+    phi__draft *d = &a->drafts[block];
+    d->replay_open = true;
+    phi__buf_add_str(&d->replay, arguments);
+    if (d->replay.failed) a->no_memory = true;
+}
+
+PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments) {
+    phi__draft *d = &a->drafts[block];
+    if (d->bytes.len == 0) phi__assembly_add(a, block, arguments);
+    phi__buf_free(&d->replay);
+    d->replay_open = false;
+    phi__assembly_close(a, block);
 }
 
 PHI__FN void phi__assembly_fail_with(phi__assembly *a, const phi_failure *failure) {

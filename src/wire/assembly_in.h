@@ -14,6 +14,7 @@
 #include "io/secret_in.h"
 #include "model/failure.h"
 #include "model/message.h"
+#include "text/json_cursor_in.h"
 
 /* Blocks of an answer at most: real ones have a few dozen, and looking for doubles goes by
    pairs. */
@@ -85,10 +86,23 @@ PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
    is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
+static inline void phi__assembly_add_text(phi__assembly *a, size_t block, phi__json_text text) {
+    phi__assembly_add_json(a, block, phi__str(text.at, text.len), text.escaped);
+}
 PHI__FN void phi__assembly_close(phi__assembly *a, size_t block);
+
+/* Arguments that come whole with a call's start, where deltas may take their place: they wait where
+   a call keeps nothing else, in `replay`. Appends to what waits. */
+PHI__FN void phi__assembly_wait(phi__assembly *a, size_t block, phi_str arguments);
+/* Closes a call some of whose arguments wait. They count where there were no deltas. */
+PHI__FN void phi__assembly_close_call(phi__assembly *a, size_t block, phi_str arguments);
 
 /* Replaces the text of one of the buffers. */
 PHI__FN void phi__assembly_set(phi__assembly *a, phi__buf *buf, phi_str text);
+/* The same of a text as it stands in JSON. */
+PHI__FN void phi__assembly_put(phi__assembly *a, phi__buf *buf, phi__json_text text);
+/* Appends to a block's signature. */
+PHI__FN void phi__assembly_sign(phi__assembly *a, size_t block, phi__json_text text);
 
 /* Sets the failure and the stop reason: GUARD_RAIL for CONTENT_FILTER, else ERROR. The first
    failure stays. Words are copied, without control characters. */

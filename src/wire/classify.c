@@ -470,6 +470,16 @@ PHI__FN bool phi__classify_take_error(phi__json_cursor *c, phi_str *raw) {
     return true;
 }
 
+PHI__FN void phi__classify_take_flag(phi__json_cursor *c, void *is_error) {
+    phi_str raw;
+    *(bool *)is_error = phi__classify_take_error(c, &raw);
+}
+
+PHI__FN void phi__classify_bad_event(phi__assembly *a) {
+    phi__assembly_fail(a, PHI_FAILURE_SERVER, true, PHI__LIT("bad_event"),
+                       PHI__LIT("the server sent an event that is not JSON"));
+}
+
 PHI__FN void phi__classify_body(phi__assembly *a, phi_str body) {
     phi_str text = phi__str_trim(body);
     if (text.len > 0 && text.at[0] == '<') {
