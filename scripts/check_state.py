@@ -18,7 +18,7 @@ OWNED = {
     "ready": "loop/schedule", "slice": "loop/schedule",
     "filter": "loop/input",
     "pause": "loop/limits",
-    "listed": "loop/context",
+    "listed": "loop/model_call",
     "shown": "loop/projection",
     "hosted": "loop/provider",
     "attempt": "loop/attempt loop/attempt_end loop/model_call loop/provider",

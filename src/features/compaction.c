@@ -318,7 +318,7 @@ static phi__state phi__compaction_after(phi__run *run, bool *wait) {
         next = gained || c->overflow == NULL ? phi__compaction_next(run)
                                              : phi__compaction_hold(run, false);
     c->emitted = NULL; /* its events may still be read */
-    phi__context_clear(run);
+    phi__model_call_list_clear(run);
     if (next == PHI__RUN_TRANSFORM) {
         c->idle = 0;
         phi__attempt_rewind(run);

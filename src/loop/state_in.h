@@ -20,7 +20,7 @@
 #include "loop/attempt_in.h"
 #include "loop/limits_in.h"
 #include "loop/compactor.h"
-#include "loop/context_in.h"
+#include "loop/model_call_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
 #include "loop/fail_in.h"

@@ -229,7 +229,7 @@ static void phi__states_turn_clear(phi__run *run) {
     run->turn.steered = false;
     phi__attempt_clear(run);
     phi__tools_round_clear(run);
-    phi__context_clear(run);
+    phi__model_call_list_clear(run);
     phi__projection_clear(run);
 }
 
@@ -439,8 +439,8 @@ static phi__state phi__states_enter(phi__run *run, bool *wait) {
     case PHI__RUN_TOP: return phi__states_top(run, wait);
     case PHI__RUN_BEFORE_TURN: return phi__states_before_turn(run, wait);
     case PHI__RUN_TURN: return phi__states_turn_begin(run);
-    case PHI__RUN_TRANSFORM: return phi__run_transform(run, wait);
-    case PHI__RUN_CONVERT: return phi__run_convert(run, wait);
+    case PHI__RUN_TRANSFORM: return phi__model_call_transform(run, wait);
+    case PHI__RUN_CONVERT: return phi__model_call_convert(run, wait);
     case PHI__RUN_REQUEST: return phi__model_call_request(run, wait);
     case PHI__RUN_CREDENTIAL: return phi__model_call_credential(run, wait);
     case PHI__RUN_SIGN: return phi__model_call_sign(run);

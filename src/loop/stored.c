@@ -120,7 +120,7 @@ static bool phi__stored_pin(const phi_thread *thread) {
     if (run->turn.open) phi__stored_pin_turn(thread);
     reply = phi__run_reply_entry(run);
     if (reply != NULL) phi__log_pin(reply->segment);
-    return phi__context_pin(run);
+    return phi__model_call_list_pin(run);
 }
 
 static void phi__stored_evict_thread(phi_thread *thread) {

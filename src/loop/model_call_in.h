@@ -1,6 +1,7 @@
-/* context_in.h - what the model will see: the host's changes to the list, and its translation. */
-#ifndef PHI_LOOP_CONTEXT_IN_H
-#define PHI_LOOP_CONTEXT_IN_H
+/* model_call_in.h - one call of the model as it is asked: the host's changes to the list, its
+   translation, and the request. */
+#ifndef PHI_LOOP_MODEL_CALL_IN_H
+#define PHI_LOOP_MODEL_CALL_IN_H
 
 #include "loop/types_in.h"
 #include "wire/codec_in.h"
@@ -11,16 +12,16 @@ typedef struct phi__listed {
     size_t count;
 } phi__listed;
 
-PHI__FN phi__state phi__run_transform(phi__run *run, bool *wait);
-PHI__FN phi__state phi__run_convert(phi__run *run, bool *wait);
+PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait);
+PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait);
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
-PHI__FN bool phi__run_has_items(const phi__run *run);
+PHI__FN bool phi__model_call_has_items(const phi__run *run);
 /* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
-PHI__FN phi_status phi__run_items(phi__run *run, const phi__item **items, size_t *count);
+PHI__FN phi_status phi__model_call_items(phi__run *run, const phi__item **items, size_t *count);
 /* Pins what a list of the host's has of the log. False: no memory for that. */
-PHI__FN bool phi__context_pin(phi__run *run);
-PHI__FN bool phi__context_listed(const phi__run *run); /* they were asked */
-PHI__FN void phi__context_clear(phi__run *run);        /* they are to be asked anew */
+PHI__FN bool phi__model_call_list_pin(phi__run *run);
+PHI__FN bool phi__model_call_list_listed(const phi__run *run); /* they were asked */
+PHI__FN void phi__model_call_list_clear(phi__run *run);        /* they are to be asked anew */
 
 /* The states REQUEST, CREDENTIAL and SIGN. */
 PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
