@@ -39935,11 +39935,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xa79004d6
+#if PHI__IMP_LOOP != 0x8f44e88d
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xa79004d6
+#define PHI__IMP_LOOP 0x8f44e88d
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40554,7 +40554,8 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run);
 
 /* ---- src/loop/projection_in.h ---- */
 
-/* projection_in.h - what of the thread a model call is sent, by the policy that holds. */
+/* projection_in.h - what of the thread a model call is sent, by the policy that holds, and how many
+   tokens that is likely to be. */
 #ifndef PHI_LOOP_PROJECTION_IN_H
 #define PHI_LOOP_PROJECTION_IN_H
 
@@ -40567,16 +40568,30 @@ typedef struct phi__shown {
 
 /* What the model call of this turn is sent, as far as that is not known, and warnings about it.
    False: *next is where the run goes. */
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+PHI__FN bool phi__projection_show(phi__run *run, phi__state *next);
 /* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy);
 /* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
 /* What the policy shows; NULL: all of the thread. */
 PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
+
+/* ---- tokens, by estimate ---- */
+
+/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
+PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
+/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
+   its format. */
+PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
+PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
+PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
+/* Tokens of the messages that the run would send now: those reported with the last answer, without
+   the overhead, and an estimate of what came since; where the list was changed since then, or
+   nothing was reported, the estimate of all. */
+PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 #endif
 
@@ -41511,19 +41526,6 @@ PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
 PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
-
-/* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
-/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
-PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent);
-/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
-   its format. */
-PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent);
-PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent);
-PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
-/* Tokens of the messages that the run would send now: those reported with the last answer, without
-   the overhead, and an estimate of what came since; where the list was changed since then, or
-   nothing was reported, the estimate of all. */
-PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 
 #endif
 
@@ -44216,8 +44218,9 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
     size_t bytes = phi__thread_bytes(thread), removed = 0;
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
-    (void)phi__thread_truncate(thread, (uint64_t)((double)phi__agent_tokens(agent) * part),
-                               phi__agent_counter(agent), phi__str("", 0), 0, &removed);
+    (void)phi__thread_truncate(thread,
+                               (uint64_t)((double)phi__projection_view_tokens(agent) * part),
+                               phi__projection_counter(agent), phi__str("", 0), 0, &removed);
 }
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {
@@ -45330,63 +45333,6 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
     return false;
 }
 
-/* ---- src/loop/measure.c ---- */
-
-/* measure.c - how many tokens the next model call of a run is likely to read.
-
-   What a provider said of the last answer is exact as long as the list was only added to since. */
-
-PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent) {
-    return agent->projected != NULL ? &agent->projected->counter : NULL;
-}
-
-PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent) {
-    return phi__fold_tokens(&agent->thread->fold, phi__agent_counter(agent));
-}
-
-PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent) {
-    const phi_token_counter *counter = phi__agent_counter(agent);
-    const phi__toolset *set = phi__agent_has_tools(agent);
-    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
-    size_t i;
-    for (i = 0; i < set->count; i++)
-        sum += (uint64_t)phi_tokens_of_text(counter, set->views[i].name) +
-               phi_tokens_of_text(counter, set->views[i].description) +
-               phi_tokens_of_text(counter, set->views[i].schema);
-    return sum;
-}
-
-PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run) {
-    const phi__agent *agent = run->agent;
-    return phi_tokens_of_text(phi__agent_counter(agent), agent->system_prompt) +
-           phi__agent_tool_tokens(agent);
-}
-
-PHI__FN uint64_t phi__run_context_tokens(const phi__run *run) {
-    const phi_token_counter *counter = phi__agent_counter(run->agent);
-    const phi_thread *thread = run->agent->thread;
-    const phi__fold *fold = &thread->fold;
-    uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
-    uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
-    uint64_t sum, overhead;
-    phi_tracker tracker;
-    size_t at, from;
-    memset(&tracker, 0, sizeof tracker);
-    for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
-        const phi__item *item = &fold->items[at - 1];
-        if (item->from < changed) break;
-        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
-            phi_tracker_record(&tracker, &item->message->usage, at - 1);
-    }
-    sum = phi_tracker_known(&tracker, fold->count, &from);
-    if (sum == 0) return phi__agent_tokens(run->agent);
-    overhead = phi__run_overhead_tokens(run);
-    sum = sum > overhead ? sum - overhead : 0;
-    for (; from < fold->count; from++)
-        sum += phi_tokens_of_message(counter, fold->items[from].message);
-    return sum;
-}
-
 /* ---- src/loop/model_call.c ---- */
 
 /* model_call.c - one call of the model as it is asked: the host's changes to the list of messages,
@@ -45536,7 +45482,7 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run) {
 
 PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait) {
     phi__state next;
-    if (!run->end.cancelled && !phi__run_show(run, &next)) return next;
+    if (!run->end.cancelled && !phi__projection_show(run, &next)) return next;
     return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM,
                                      PHI__RUN_CONVERT, wait);
 }
@@ -46043,24 +45989,81 @@ PHI__FN bool phi__posts_any(phi_runtime *rt) {
 /* ---- src/loop/projection.c ---- */
 
 /* projection.c - what of the thread a model call is sent, by the request's policy or the agent's,
-   and warnings before it is too much.
+   how many tokens that is likely to be, and warnings before it is too much.
 
    Made once for a model call, before the hooks see the list, and again after a compaction. It costs
-   what is shown, however long the thread is. */
+   what is shown, however long the thread is. What a provider said of the last answer is exact as
+   long as the list was only added to since. */
+
 
 #include <stdio.h>
+
+/* ---- how many tokens ---- */
+
+PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent) {
+    return agent->projected != NULL ? &agent->projected->counter : NULL;
+}
+
+PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
+    return phi__fold_tokens(&agent->thread->fold, phi__projection_counter(agent));
+}
+
+PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
+    const phi_token_counter *counter = phi__projection_counter(agent);
+    const phi__toolset *set = phi__agent_has_tools(agent);
+    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    size_t i;
+    for (i = 0; i < set->count; i++)
+        sum += (uint64_t)phi_tokens_of_text(counter, set->views[i].name) +
+               phi_tokens_of_text(counter, set->views[i].description) +
+               phi_tokens_of_text(counter, set->views[i].schema);
+    return sum;
+}
+
+PHI__FN uint64_t phi__projection_overhead(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    return phi_tokens_of_text(phi__projection_counter(agent), agent->system_prompt) +
+           phi__projection_tool_tokens(agent);
+}
+
+PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
+    const phi_token_counter *counter = phi__projection_counter(run->agent);
+    const phi_thread *thread = run->agent->thread;
+    const phi__fold *fold = &thread->fold;
+    uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
+    uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
+    uint64_t sum, overhead;
+    phi_tracker tracker;
+    size_t at, from;
+    memset(&tracker, 0, sizeof tracker);
+    for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
+        const phi__item *item = &fold->items[at - 1];
+        if (item->from < changed) break;
+        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
+            phi_tracker_record(&tracker, &item->message->usage, at - 1);
+    }
+    sum = phi_tracker_known(&tracker, fold->count, &from);
+    if (sum == 0) return phi__projection_view_tokens(run->agent);
+    overhead = phi__projection_overhead(run);
+    sum = sum > overhead ? sum - overhead : 0;
+    for (; from < fold->count; from++)
+        sum += phi_tokens_of_message(counter, fold->items[from].message);
+    return sum;
+}
+
+/* ---- what is sent ---- */
 
 enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
 #define PHI__PROJECTION_PART 0.85 /* of the limit: where compaction begins with its defaults */
 
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
+PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent) {
     const phi__projected *projected = agent->projected;
     if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
     return projected != NULL && projected->has_policy ? &projected->policy : NULL;
 }
 
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
+PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy) {
     phi__agent *agent = run->agent;
     if (policy == NULL) return true;
     if (agent->projected == NULL)
@@ -46071,8 +46074,8 @@ PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
     return run->policy != NULL;
 }
 
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
-    const phi_policy *policy = phi__run_policy(agent);
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order) {
+    const phi_policy *policy = phi__projection_policy(agent);
     memset(order, 0, sizeof *order);
     if (policy == NULL) return false;
     phi__fold_link(&agent->thread->fold);
@@ -46081,7 +46084,7 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     order->policy = policy;
     order->counter = &agent->projected->counter;
     order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__agent_tool_tokens(agent);
+    order->tools_tokens = phi__projection_tool_tokens(agent);
     return true;
 }
 
@@ -46098,7 +46101,7 @@ PHI__FN void phi__projection_clear(phi__run *run) {
 /* ---- warnings ---- */
 
 static uint64_t phi__projection_limit(const phi__agent *agent) {
-    const phi_policy *given = phi__run_policy(agent);
+    const phi_policy *given = phi__projection_policy(agent);
     phi_policy policy;
     if (given == NULL) return agent->desc.model.context_window;
     policy = phi__policy_filled(given);
@@ -46108,15 +46111,15 @@ static uint64_t phi__projection_limit(const phi__agent *agent) {
                : 0;
 }
 
-static uint64_t phi__projection_tokens(const phi__run *run) {
-    return phi__run_policy(run->agent) != NULL
+static uint64_t phi__projection_sent_tokens(const phi__run *run) {
+    return phi__projection_policy(run->agent) != NULL
                ? run->agent->projected->last.estimated_tokens
-               : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
+               : phi__projection_context_tokens(run) + phi__projection_overhead(run);
 }
 
 static uint8_t phi__projection_level(const phi__run *run) {
-    uint64_t limit = phi__projection_limit(run->agent), tokens = phi__projection_tokens(run);
-    if (phi__run_policy(run->agent) != NULL) {
+    uint64_t limit = phi__projection_limit(run->agent), tokens = phi__projection_sent_tokens(run);
+    if (phi__projection_policy(run->agent) != NULL) {
         const phi_projection_meta *meta = &run->agent->projected->last;
         if (meta->budget_truncated || meta->overflow || meta->protected_over)
             return PHI__PROJECTION_AT_LIMIT;
@@ -46131,10 +46134,10 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
         (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
     phi_event event;
     if (context == NULL) return false;
-    context->tokens = phi__projection_tokens(run);
+    context->tokens = phi__projection_sent_tokens(run);
     context->limit = phi__projection_limit(agent);
     context->messages = context->shown = agent->thread->fold.count;
-    if (phi__run_policy(agent) != NULL) {
+    if (phi__projection_policy(agent) != NULL) {
         const phi_projection_meta *meta = &agent->projected->last;
         context->shown = meta->messages_included;
         context->need_from = meta->need_from;
@@ -46161,7 +46164,7 @@ static bool phi__projection_warn(phi__run *run) {
    same. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
-    const phi_policy *policy = phi__run_policy(agent);
+    const phi_policy *policy = phi__projection_policy(agent);
     phi__projected *projected = agent->projected;
     uint64_t was = projected != NULL ? projected->needed : 0;
     if (policy == NULL) return true;
@@ -46202,7 +46205,7 @@ static bool phi__projection_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
     run->shown.items = NULL;
-    if (!phi__run_order_of(run->agent, &order)) {
+    if (!phi__projection_order_of(run->agent, &order)) {
         phi__projected *projected = run->agent->projected;
         if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
         return true;
@@ -46230,7 +46233,7 @@ static phi__state phi__projection_overflow(phi__run *run) {
     return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
+PHI__FN bool phi__projection_show(phi__run *run, phi__state *next) {
     if (run->shown.made) return true;
     run->shown.made = true;
     if (!phi__projection_make(run) || !phi__projection_warn(run) || !phi__projection_need(run)) {
@@ -46651,7 +46654,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
-    if (phi__run_take_policy(run, order->policy) &&
+    if (phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);
@@ -46829,7 +46832,7 @@ static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
     memset(&policy, 0, sizeof policy);
     (void)phi__run_save_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
-    return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */
@@ -47931,15 +47934,15 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
 static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
-    const phi_policy *policy = phi__run_policy(agent);
+    const phi_policy *policy = phi__projection_policy(agent);
     uint64_t in,
         out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
-    in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
+    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run);
     for (input = phi__input_first(run); input != NULL; input = input->next)
-        in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
+        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;
@@ -49534,12 +49537,12 @@ PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__
 }
 
 PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
-    const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__fold *fold = &agent->thread->fold;
     const phi_rewrite *r = &plan->rewrite;
     const phi_message *last = NULL;
     size_t i, j, span = 0;
-    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
+    plan->tokens_before = plan->tokens_after = phi__projection_view_tokens(agent);
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;
@@ -49563,11 +49566,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x2a533c8c
+#if PHI__IMP_FEATURES != 0x0aa8bab2
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x2a533c8c
+#define PHI__IMP_FEATURES 0x0aa8bab2
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50180,7 +50183,7 @@ static phi_compaction_config phi__compaction_config(const phi__agent *agent, con
     if (config.max_context_tokens == 0)
         config.max_context_tokens = agent->desc.model.context_window;
     if (config.system_prompt_tokens == 0 && run != NULL)
-        config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
+        config.system_prompt_tokens = phi__max((size_t)phi__projection_overhead(run), 1);
     return phi__compact_config(&config);
 }
 
@@ -50190,7 +50193,7 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
     size_t count = 0;
     phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
     return status == PHI_OK
-               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
+               ? phi__compact_plan(items, count, config, phi__projection_counter(agent), arena, out)
                : status;
 }
 
@@ -50247,7 +50250,7 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
 static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = phi__agent_tokens(agent);
+    uint64_t tokens = phi__projection_view_tokens(agent);
     phi__compacted_by *by = phi__compaction_by(agent);
     if (tokens < by->tokens) by->tokens = 0; /* another history */
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
@@ -50259,7 +50262,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
-    phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    phi__compaction_by(agent)->tokens = phi__projection_view_tokens(agent);
     phi__attempt_rewind(run);
     return PHI__RUN_ON;
 }
@@ -50276,11 +50279,11 @@ static phi__state phi__compaction_begun(phi__run *run) {
     c->overflow = NULL;
     due = !phi__compaction_futile(agent, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
-    now = phi__run_context_tokens(run);
+    now = phi__projection_context_tokens(run);
     due = due && now > most;
     if (!due && phi__compaction_by(agent)->job == NULL) return PHI__RUN_ON;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
-    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
+    target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
     switch (
         phi__compactor_ask(run, &phi__compaction_by(agent)->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
@@ -50332,7 +50335,8 @@ static bool phi__compaction_measure(phi__run *run) {
         c->emitted =
             (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->emitted);
     if (c->emitted == NULL) return false;
-    c->emitted->estimated_tokens = c->emitted->tokens_before = phi__agent_tokens(run->agent);
+    c->emitted->estimated_tokens = c->emitted->tokens_before =
+        phi__projection_view_tokens(run->agent);
     c->emitted->message_count = c->emitted->messages_before = thread->fold.count;
     return true;
 }
@@ -50345,8 +50349,8 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi_thread *thread = run->agent->thread;
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
-    bool planned = phi__agent_tokens(run->agent) < before;
-    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
+    bool planned = phi__projection_view_tokens(run->agent) < before;
+    if (!phi__thread_truncate(thread, target, phi__projection_counter(run->agent), run->loop_id,
                               run->turn.index, &removed))
         return false;
     if (removed == 0 && !planned) c->idle++;
@@ -50378,9 +50382,9 @@ static bool phi__compaction_apply(phi__run *run) {
 }
 
 static bool phi__compaction_shrink(phi__run *run) {
-    uint64_t before = phi__agent_tokens(run->agent), now;
+    uint64_t before = phi__projection_view_tokens(run->agent), now;
     if (!phi__compaction_apply(run)) return false;
-    now = phi__agent_tokens(run->agent);
+    now = phi__projection_view_tokens(run->agent);
     if (phi__compaction_of(run)->overflow == NULL ||
         (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
@@ -50399,7 +50403,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     if (!phi__compaction_emit(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
     emitted->messages_after = agent->thread->fold.count;
-    emitted->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    emitted->tokens_after = phi__compaction_by(agent)->tokens = phi__projection_view_tokens(agent);
     c->count++;
     phi__projection_clear(run);
     if (!phi__compaction_emit(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;
@@ -50785,7 +50789,7 @@ static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *ed
     prune.from_seq = phi_thread_prunable_from(thread);
     prune.end_seq = phi__context_edits_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
+        phi_prune_plan(items, count, &prune, phi__projection_counter(run->agent), scratch, &rewrite,
                        &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;
@@ -51661,11 +51665,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x1c614971
+#if PHI__IMP_AGENT != 0x59862ec5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x1c614971
+#define PHI__IMP_AGENT 0x59862ec5
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -54713,7 +54717,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
                    (unsigned long long)agent->thread->fold.count,
-                   (unsigned long long)phi__agent_tokens(agent));
+                   (unsigned long long)phi__projection_view_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 #endif
@@ -54740,8 +54744,8 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
     phi__project_order order;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    return phi__run_order_of(agent, &order) ? phi__explain(&order, arena, out)
-                                            : phi__explained_all(agent, arena, out);
+    return phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, out)
+                                                   : phi__explained_all(agent, arena, out);
 #else
     (void)arena;
     (void)out;
@@ -56635,7 +56639,8 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
 }
 
 static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(phi__agent_counter(writer->tree.parent), text) / 2 > s->max_tokens;
+    return phi_tokens_of_text(phi__projection_counter(writer->tree.parent), text) / 2 >
+           s->max_tokens;
 }
 
 /* What the spans come to, in the form of phi's own plan. */

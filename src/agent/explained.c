@@ -9,7 +9,7 @@ static phi_status phi__explained_all(const phi__agent *agent, phi_arena *arena, 
     char words[120];
     (void)snprintf(words, sizeof words, "no policy: all of %llu messages, %llu tokens\n",
                    (unsigned long long)agent->thread->fold.count,
-                   (unsigned long long)phi__agent_tokens(agent));
+                   (unsigned long long)phi__projection_view_tokens(agent));
     return phi__arena_str(arena, phi_str_of(words), out) ? PHI_OK : PHI_NO_MEMORY;
 }
 #endif
@@ -36,8 +36,8 @@ PHI_API phi_status phi_agent_explain(phi_agent handle, phi_arena *arena, phi_str
     phi__project_order order;
     if (handle.rt == NULL || arena == NULL || out == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
-    return phi__run_order_of(agent, &order) ? phi__explain(&order, arena, out)
-                                            : phi__explained_all(agent, arena, out);
+    return phi__projection_order_of(agent, &order) ? phi__explain(&order, arena, out)
+                                                   : phi__explained_all(agent, arena, out);
 #else
     (void)arena;
     (void)out;

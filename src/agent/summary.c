@@ -166,7 +166,8 @@ static bool phi__summary_text(phi__agent *writer, phi_str *out) {
 }
 
 static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *s, phi_str text) {
-    return phi_tokens_of_text(phi__agent_counter(writer->tree.parent), text) / 2 > s->max_tokens;
+    return phi_tokens_of_text(phi__projection_counter(writer->tree.parent), text) / 2 >
+           s->max_tokens;
 }
 
 /* What the spans come to, in the form of phi's own plan. */

@@ -59,7 +59,7 @@ static phi_compaction_config phi__compaction_config(const phi__agent *agent, con
     if (config.max_context_tokens == 0)
         config.max_context_tokens = agent->desc.model.context_window;
     if (config.system_prompt_tokens == 0 && run != NULL)
-        config.system_prompt_tokens = phi__max((size_t)phi__run_overhead_tokens(run), 1);
+        config.system_prompt_tokens = phi__max((size_t)phi__projection_overhead(run), 1);
     return phi__compact_config(&config);
 }
 
@@ -69,7 +69,7 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
     size_t count = 0;
     phi_status status = phi_thread_view(agent->thread, NULL, UINT64_MAX, arena, &items, &count);
     return status == PHI_OK
-               ? phi__compact_plan(items, count, config, phi__agent_counter(agent), arena, out)
+               ? phi__compact_plan(items, count, config, phi__projection_counter(agent), arena, out)
                : status;
 }
 
@@ -126,7 +126,7 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
 static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = phi__agent_tokens(agent);
+    uint64_t tokens = phi__projection_view_tokens(agent);
     phi__compacted_by *by = phi__compaction_by(agent);
     if (tokens < by->tokens) by->tokens = 0; /* another history */
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
@@ -138,7 +138,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     phi__agent *agent = run->agent;
     if (phi__compaction_make(run, *config, target) != PHI_OK) return PHI__RUN_LOST;
     if (phi__compaction_of(run)->plan != NULL) return phi__compaction_hold(run, false);
-    phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    phi__compaction_by(agent)->tokens = phi__projection_view_tokens(agent);
     phi__attempt_rewind(run);
     return PHI__RUN_ON;
 }
@@ -155,11 +155,11 @@ static phi__state phi__compaction_begun(phi__run *run) {
     c->overflow = NULL;
     due = !phi__compaction_futile(agent, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
-    now = phi__run_context_tokens(run);
+    now = phi__projection_context_tokens(run);
     due = due && now > most;
     if (!due && phi__compaction_by(agent)->job == NULL) return PHI__RUN_ON;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
-    target = (uint64_t)((double)most * ((double)phi__agent_tokens(agent) / (double)now));
+    target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
     switch (
         phi__compactor_ask(run, &phi__compaction_by(agent)->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
@@ -211,7 +211,8 @@ static bool phi__compaction_measure(phi__run *run) {
         c->emitted =
             (phi_compaction *)phi__arena_zero(phi__thread_room(thread), sizeof *c->emitted);
     if (c->emitted == NULL) return false;
-    c->emitted->estimated_tokens = c->emitted->tokens_before = phi__agent_tokens(run->agent);
+    c->emitted->estimated_tokens = c->emitted->tokens_before =
+        phi__projection_view_tokens(run->agent);
     c->emitted->message_count = c->emitted->messages_before = thread->fold.count;
     return true;
 }
@@ -224,8 +225,8 @@ static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi_thread *thread = run->agent->thread;
     uint64_t target = c->idle == 0 ? before / 2 : 0;
     size_t removed = 0;
-    bool planned = phi__agent_tokens(run->agent) < before;
-    if (!phi__thread_truncate(thread, target, phi__agent_counter(run->agent), run->loop_id,
+    bool planned = phi__projection_view_tokens(run->agent) < before;
+    if (!phi__thread_truncate(thread, target, phi__projection_counter(run->agent), run->loop_id,
                               run->turn.index, &removed))
         return false;
     if (removed == 0 && !planned) c->idle++;
@@ -257,9 +258,9 @@ static bool phi__compaction_apply(phi__run *run) {
 }
 
 static bool phi__compaction_shrink(phi__run *run) {
-    uint64_t before = phi__agent_tokens(run->agent), now;
+    uint64_t before = phi__projection_view_tokens(run->agent), now;
     if (!phi__compaction_apply(run)) return false;
-    now = phi__agent_tokens(run->agent);
+    now = phi__projection_view_tokens(run->agent);
     if (phi__compaction_of(run)->overflow == NULL ||
         (now < before && before - now > before / PHI__COMPACTIONS_WORTH))
         return true;
@@ -278,7 +279,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     if (!phi__compaction_emit(run, PHI_EV_COMPACTION_START) || !phi__compaction_shrink(run))
         return PHI__RUN_LOST;
     emitted->messages_after = agent->thread->fold.count;
-    emitted->tokens_after = phi__compaction_by(agent)->tokens = phi__agent_tokens(agent);
+    emitted->tokens_after = phi__compaction_by(agent)->tokens = phi__projection_view_tokens(agent);
     c->count++;
     phi__projection_clear(run);
     if (!phi__compaction_emit(run, PHI_EV_COMPACTION_END)) return PHI__RUN_LOST;

@@ -102,7 +102,7 @@ static bool phi__context_edits_prune(phi__run *run, const phi__context_edits *ed
     prune.from_seq = phi_thread_prunable_from(thread);
     prune.end_seq = phi__context_edits_turn(run);
     if (phi_thread_view(thread, NULL, UINT64_MAX, scratch, &items, &count) != PHI_OK ||
-        phi_prune_plan(items, count, &prune, phi__agent_counter(run->agent), scratch, &rewrite,
+        phi_prune_plan(items, count, &prune, phi__projection_counter(run->agent), scratch, &rewrite,
                        &pruned) != PHI_OK)
         return false;
     if (rewrite.span_count == 0) return true;

@@ -116,8 +116,9 @@ static void phi__forget_shrink(phi__agent *agent, size_t target) {
     size_t bytes = phi__thread_bytes(thread), removed = 0;
     double part = (double)target / (double)phi__max(bytes, 1);
     if (bytes <= target) return;
-    (void)phi__thread_truncate(thread, (uint64_t)((double)phi__agent_tokens(agent) * part),
-                               phi__agent_counter(agent), phi__str("", 0), 0, &removed);
+    (void)phi__thread_truncate(thread,
+                               (uint64_t)((double)phi__projection_view_tokens(agent) * part),
+                               phi__projection_counter(agent), phi__str("", 0), 0, &removed);
 }
 
 static bool phi__forget_compact(phi__agent *agent, size_t target) {

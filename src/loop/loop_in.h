@@ -6,6 +6,7 @@
 #include "loop/attempt_in.h"
 #include "loop/limits_in.h"
 #include "loop/model_call_in.h"
+#include "loop/projection_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
 #include "loop/fail_in.h"
@@ -216,18 +217,5 @@ PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
 PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
-
-/* measure.c: tokens of the system prompt, the tools and the format, by estimate. */
-/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
-PHI__FN const phi_token_counter *phi__agent_counter(const phi__agent *agent);
-/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
-   its format. */
-PHI__FN uint64_t phi__agent_tokens(const phi__agent *agent);
-PHI__FN uint64_t phi__agent_tool_tokens(const phi__agent *agent);
-PHI__FN uint64_t phi__run_overhead_tokens(const phi__run *run);
-/* Tokens of the messages that the run would send now: those reported with the last answer, without
-   the overhead, and an estimate of what came since; where the list was changed since then, or
-   nothing was reported, the estimate of all. */
-PHI__FN uint64_t phi__run_context_tokens(const phi__run *run);
 
 #endif

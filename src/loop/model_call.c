@@ -152,7 +152,7 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run) {
 
 PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait) {
     phi__state next;
-    if (!run->end.cancelled && !phi__run_show(run, &next)) return next;
+    if (!run->end.cancelled && !phi__projection_show(run, &next)) return next;
     return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM,
                                      PHI__RUN_CONVERT, wait);
 }

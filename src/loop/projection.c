@@ -1,24 +1,83 @@
 /* projection.c - what of the thread a model call is sent, by the request's policy or the agent's,
-   and warnings before it is too much.
+   how many tokens that is likely to be, and warnings before it is too much.
 
    Made once for a model call, before the hooks see the list, and again after a compaction. It costs
-   what is shown, however long the thread is. */
+   what is shown, however long the thread is. What a provider said of the last answer is exact as
+   long as the list was only added to since. */
+#include "loop/projection_in.h"
+
+#include "history/tracker.h"
 #include "loop/loop_in.h"
 #include "model/tokens.h"
 
 #include <stdio.h>
 
+/* ---- how many tokens ---- */
+
+PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent) {
+    return agent->projected != NULL ? &agent->projected->counter : NULL;
+}
+
+PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
+    return phi__fold_tokens(&agent->thread->fold, phi__projection_counter(agent));
+}
+
+PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
+    const phi_token_counter *counter = phi__projection_counter(agent);
+    const phi__toolset *set = phi__agent_has_tools(agent);
+    uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
+    size_t i;
+    for (i = 0; i < set->count; i++)
+        sum += (uint64_t)phi_tokens_of_text(counter, set->views[i].name) +
+               phi_tokens_of_text(counter, set->views[i].description) +
+               phi_tokens_of_text(counter, set->views[i].schema);
+    return sum;
+}
+
+PHI__FN uint64_t phi__projection_overhead(const phi__run *run) {
+    const phi__agent *agent = run->agent;
+    return phi_tokens_of_text(phi__projection_counter(agent), agent->system_prompt) +
+           phi__projection_tool_tokens(agent);
+}
+
+PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
+    const phi_token_counter *counter = phi__projection_counter(run->agent);
+    const phi_thread *thread = run->agent->thread;
+    const phi__fold *fold = &thread->fold;
+    uint64_t changed = thread->ops.last_seq; /* in any lane: they are few */
+    uint32_t untold = (uint32_t)PHI_ITEM_SYNTHETIC | (uint32_t)PHI_ITEM_UNMEASURED;
+    uint64_t sum, overhead;
+    phi_tracker tracker;
+    size_t at, from;
+    memset(&tracker, 0, sizeof tracker);
+    for (at = fold->count; at > 0 && tracker.reported == 0; at--) {
+        const phi__item *item = &fold->items[at - 1];
+        if (item->from < changed) break;
+        if (item->message->role == PHI_ROLE_ASSISTANT && (item->flags & untold) == 0)
+            phi_tracker_record(&tracker, &item->message->usage, at - 1);
+    }
+    sum = phi_tracker_known(&tracker, fold->count, &from);
+    if (sum == 0) return phi__projection_view_tokens(run->agent);
+    overhead = phi__projection_overhead(run);
+    sum = sum > overhead ? sum - overhead : 0;
+    for (; from < fold->count; from++)
+        sum += phi_tokens_of_message(counter, fold->items[from].message);
+    return sum;
+}
+
+/* ---- what is sent ---- */
+
 enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
 #define PHI__PROJECTION_PART 0.85 /* of the limit: where compaction begins with its defaults */
 
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent) {
+PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent) {
     const phi__projected *projected = agent->projected;
     if (agent->run != NULL && agent->run->policy != NULL) return agent->run->policy;
     return projected != NULL && projected->has_policy ? &projected->policy : NULL;
 }
 
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
+PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy) {
     phi__agent *agent = run->agent;
     if (policy == NULL) return true;
     if (agent->projected == NULL)
@@ -29,8 +88,8 @@ PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy) {
     return run->policy != NULL;
 }
 
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
-    const phi_policy *policy = phi__run_policy(agent);
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order) {
+    const phi_policy *policy = phi__projection_policy(agent);
     memset(order, 0, sizeof *order);
     if (policy == NULL) return false;
     phi__fold_link(&agent->thread->fold);
@@ -39,7 +98,7 @@ PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order) {
     order->policy = policy;
     order->counter = &agent->projected->counter;
     order->system_prompt = agent->system_prompt;
-    order->tools_tokens = phi__agent_tool_tokens(agent);
+    order->tools_tokens = phi__projection_tool_tokens(agent);
     return true;
 }
 
@@ -56,7 +115,7 @@ PHI__FN void phi__projection_clear(phi__run *run) {
 /* ---- warnings ---- */
 
 static uint64_t phi__projection_limit(const phi__agent *agent) {
-    const phi_policy *given = phi__run_policy(agent);
+    const phi_policy *given = phi__projection_policy(agent);
     phi_policy policy;
     if (given == NULL) return agent->desc.model.context_window;
     policy = phi__policy_filled(given);
@@ -66,15 +125,15 @@ static uint64_t phi__projection_limit(const phi__agent *agent) {
                : 0;
 }
 
-static uint64_t phi__projection_tokens(const phi__run *run) {
-    return phi__run_policy(run->agent) != NULL
+static uint64_t phi__projection_sent_tokens(const phi__run *run) {
+    return phi__projection_policy(run->agent) != NULL
                ? run->agent->projected->last.estimated_tokens
-               : phi__run_context_tokens(run) + phi__run_overhead_tokens(run);
+               : phi__projection_context_tokens(run) + phi__projection_overhead(run);
 }
 
 static uint8_t phi__projection_level(const phi__run *run) {
-    uint64_t limit = phi__projection_limit(run->agent), tokens = phi__projection_tokens(run);
-    if (phi__run_policy(run->agent) != NULL) {
+    uint64_t limit = phi__projection_limit(run->agent), tokens = phi__projection_sent_tokens(run);
+    if (phi__projection_policy(run->agent) != NULL) {
         const phi_projection_meta *meta = &run->agent->projected->last;
         if (meta->budget_truncated || meta->overflow || meta->protected_over)
             return PHI__PROJECTION_AT_LIMIT;
@@ -89,10 +148,10 @@ static bool phi__projection_emit(phi__run *run, phi_event_kind kind, phi_str tex
         (phi_context *)phi__arena_zero(phi__thread_room(agent->thread), sizeof *context);
     phi_event event;
     if (context == NULL) return false;
-    context->tokens = phi__projection_tokens(run);
+    context->tokens = phi__projection_sent_tokens(run);
     context->limit = phi__projection_limit(agent);
     context->messages = context->shown = agent->thread->fold.count;
-    if (phi__run_policy(agent) != NULL) {
+    if (phi__projection_policy(agent) != NULL) {
         const phi_projection_meta *meta = &agent->projected->last;
         context->shown = meta->messages_included;
         context->need_from = meta->need_from;
@@ -119,7 +178,7 @@ static bool phi__projection_warn(phi__run *run) {
    same. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
-    const phi_policy *policy = phi__run_policy(agent);
+    const phi_policy *policy = phi__projection_policy(agent);
     phi__projected *projected = agent->projected;
     uint64_t was = projected != NULL ? projected->needed : 0;
     if (policy == NULL) return true;
@@ -160,7 +219,7 @@ static bool phi__projection_make(phi__run *run) {
     phi__project_order order;
     phi__projection made;
     run->shown.items = NULL;
-    if (!phi__run_order_of(run->agent, &order)) {
+    if (!phi__projection_order_of(run->agent, &order)) {
         phi__projected *projected = run->agent->projected;
         if (projected != NULL) memset(&projected->last, 0, sizeof projected->last);
         return true;
@@ -188,7 +247,7 @@ static phi__state phi__projection_overflow(phi__run *run) {
     return phi__attempt_failed(run, &failure, PHI_REFUSED);
 }
 
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next) {
+PHI__FN bool phi__projection_show(phi__run *run, phi__state *next) {
     if (run->shown.made) return true;
     run->shown.made = true;
     if (!phi__projection_make(run) || !phi__projection_warn(run) || !phi__projection_need(run)) {

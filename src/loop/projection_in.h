@@ -1,4 +1,5 @@
-/* projection_in.h - what of the thread a model call is sent, by the policy that holds. */
+/* projection_in.h - what of the thread a model call is sent, by the policy that holds, and how many
+   tokens that is likely to be. */
 #ifndef PHI_LOOP_PROJECTION_IN_H
 #define PHI_LOOP_PROJECTION_IN_H
 
@@ -14,15 +15,29 @@ typedef struct phi__shown {
 
 /* What the model call of this turn is sent, as far as that is not known, and warnings about it.
    False: *next is where the run goes. */
-PHI__FN bool phi__run_show(phi__run *run, phi__state *next);
+PHI__FN bool phi__projection_show(phi__run *run, phi__state *next);
 /* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
-PHI__FN const phi_policy *phi__run_policy(const phi__agent *agent);
+PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
-PHI__FN bool phi__run_take_policy(phi__run *run, const phi_policy *policy);
+PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy);
 /* What is sent now by the policy that holds; false: there is none. */
-PHI__FN bool phi__run_order_of(phi__agent *agent, phi__project_order *order);
+PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
 /* What the policy shows; NULL: all of the thread. */
 PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
+
+/* ---- tokens, by estimate ---- */
+
+/* The agent's own counter; its count_text, or the result, is NULL: the estimate. */
+PHI__FN const phi_token_counter *phi__projection_counter(const phi__agent *agent);
+/* By that counter: tokens of all that the agent's view holds; and of its tools and the schema of
+   its format. */
+PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent);
+PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent);
+PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
+/* Tokens of the messages that the run would send now: those reported with the last answer, without
+   the overhead, and an estimate of what came since; where the list was changed since then, or
+   nothing was reported, the estimate of all. */
+PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 #endif

@@ -33,7 +33,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__decision_init(&run->decision, run, NULL);
     phi__input_filter_init(run);
     phi__limits_pause_init(run);
-    if (phi__run_take_policy(run, order->policy) &&
+    if (phi__projection_take_policy(run, order->policy) &&
         (!order->has_tools || phi__run_take_tools(run, order->tools, order->tool_count)))
         return run;
     phi__run_unmake(run);

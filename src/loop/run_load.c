@@ -78,7 +78,7 @@ static phi_status phi__run_load_policy(phi__run *run, const phi_json *node) {
     memset(&policy, 0, sizeof policy);
     (void)phi__run_save_get(node, PHI__RUN_SAVE_POLICY, &policy, NULL);
     if (phi__policy_fault(&policy) != NULL) return PHI_PARSE;
-    return phi__run_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__projection_take_policy(run, &policy) ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* The run's own tools, as far as the agent has them now: they are in no save file. */

@@ -156,15 +156,15 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
 static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
-    const phi_policy *policy = phi__run_policy(agent);
+    const phi_policy *policy = phi__projection_policy(agent);
     uint64_t in,
         out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
-    in = phi__agent_tokens(agent) + phi__run_overhead_tokens(run);
+    in = phi__projection_view_tokens(agent) + phi__projection_overhead(run);
     for (input = phi__input_first(run); input != NULL; input = input->next)
-        in += phi_tokens_of_message(phi__agent_counter(agent), &input->message);
+        in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
     if (policy != NULL) {
         uint64_t most = phi__policy_filled(policy).max_input_tokens;
         if (in > most) in = most;

@@ -9,12 +9,12 @@ PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__
 }
 
 PHI__FN void phi__weigh_rewrite(const phi__agent *agent, phi__compacted *plan) {
-    const phi_token_counter *counter = phi__agent_counter(agent);
+    const phi_token_counter *counter = phi__projection_counter(agent);
     const phi__fold *fold = &agent->thread->fold;
     const phi_rewrite *r = &plan->rewrite;
     const phi_message *last = NULL;
     size_t i, j, span = 0;
-    plan->tokens_before = plan->tokens_after = phi__agent_tokens(agent);
+    plan->tokens_before = plan->tokens_after = phi__projection_view_tokens(agent);
     for (i = 0; i < fold->count; i++) {
         const phi__item *item = &fold->items[i];
         if (!phi__weigh_in(r, &span, item) || (item->flags & PHI_ENTRY_DURABLE) != 0) continue;

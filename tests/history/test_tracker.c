@@ -113,7 +113,7 @@ static phi_verdict look(void *user_data, phi_hook *hook) {
         (phi__agent *)phi__slots_find(&hook->agent.rt->agents, hook->agent.index, hook->agent.gen)
             ->object;
     (void)user_data;
-    if (seen_count < 8) seen[seen_count++] = phi__run_context_tokens(agent->run);
+    if (seen_count < 8) seen[seen_count++] = phi__projection_context_tokens(agent->run);
     return PHI_ALLOW;
 }
 
