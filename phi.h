@@ -50,7 +50,7 @@
                          left out, and PHI_WITH_ANTHROPIC, ... take back in (docs/embedding.md)
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
-     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED
+     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA
                          without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
                          refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
@@ -109,11 +109,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xba7b2278
+#if PHI__PUB_BASE != 0x6a3ebb68
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xba7b2278
+#define PHI__PUB_BASE 0x6a3ebb68
 
 /* ---- src/base/profile.h ---- */
 
@@ -185,6 +185,9 @@
 #endif
 #if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
+#endif
+#if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
+#define PHI_NO_SCHEMA 1
 #endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
@@ -389,11 +392,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x7f83c2de
+#if PHI__PUB_TEXT != 0xf981fcc2
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x7f83c2de
+#define PHI__PUB_TEXT 0xf981fcc2
 
 /* ---- src/text/json.h ---- */
 
@@ -606,7 +609,9 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
    malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
-   PHI_TOO_BIG, never a hang or a crash. */
+   PHI_TOO_BIG, never a hang or a crash.
+
+   PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
 #ifndef PHI_TEXT_SCHEMA_H
 #define PHI_TEXT_SCHEMA_H
 
@@ -1393,11 +1398,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0xee2f10b0
+#if PHI__PUB_WIRE != 0xa2944e5e
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0xee2f10b0
+#define PHI__PUB_WIRE 0xa2944e5e
 
 /* ---- src/wire/overflow.h ---- */
 
@@ -1449,7 +1454,8 @@ PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena
    because a strict schema leaves nothing out are taken out of `value` first. `arena` is for the
    schema's tree, and given back. PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say
    what ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much work;
-   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT; PHI_NO_MEMORY; PHI_BAD_ARG. */
+   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
+   PHI_NO_SCHEMA; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
 
@@ -6266,11 +6272,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x25df6386
+#if PHI__IMP_TEXT != 0xcfe94135
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x25df6386
+#define PHI__IMP_TEXT 0xcfe94135
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6789,6 +6795,8 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 #define PHI_TEXT_SCHEMA_IN_H
 
 
+#ifndef PHI_NO_SCHEMA
+
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
 
@@ -6819,6 +6827,7 @@ PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref);
 
+#endif
 #endif
 
 /* ---- src/text/sse_in.h ---- */
@@ -9899,6 +9908,8 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 
 
+#ifndef PHI_NO_SCHEMA
+
 /* ---- the check ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
@@ -10396,10 +10407,32 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
     return c.status;
 }
 
+#else
+
+static phi_status phi__schema_refuse(phi_schema_error *error) {
+    static const char words[] = "schemas are left out of this program: PHI_NO_SCHEMA";
+    if (error != NULL) memcpy(error->message, words, sizeof words);
+    return PHI_UNSUPPORTED;
+}
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    (void)name;
+    return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
+}
+
+PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
+    return schema == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
+}
+
+#endif
+
 /* ---- src/text/schema_words.c ---- */
 
 /* schema_words.c - a schema check's messages, paths, work limit and references. */
 
+
+#ifndef PHI_NO_SCHEMA
 
 /* ---- words ---- */
 
@@ -10563,6 +10596,8 @@ PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     }
     return at;
 }
+
+#endif
 #undef PHI__SCHEMA_QUOTE
 
 /* ---- src/text/sse.c ---- */
@@ -39935,11 +39970,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x8f44e88d
+#if PHI__IMP_LOOP != 0x155cb2e8
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x8f44e88d
+#define PHI__IMP_LOOP 0x155cb2e8
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41658,6 +41693,16 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
 }
 
+/* With PHI_NO_SCHEMA a tool with a schema checks its arguments, or is refused. */
+static bool phi__arguments_checked(const phi_tool *tool) {
+#ifdef PHI_NO_SCHEMA
+    (void)tool;
+    return false;
+#else
+    return !tool->checks_arguments;
+#endif
+}
+
 /* Whether the arguments are what the tool's schema says; else words for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
@@ -41667,7 +41712,7 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_schema_error error;
     phi_status status = phi_json_parse(arena, call->arguments, PHI_JSON_BORROW, &arguments, &parse);
     bool fit = false;
-    if (status == PHI_OK && !call->tool->checks_arguments)
+    if (status == PHI_OK && phi__arguments_checked(call->tool))
         status =
             phi_json_parse(arena, phi_str_of(call->tool->schema), PHI_JSON_BORROW, &schema, &parse);
     if (status == PHI_NO_MEMORY)
@@ -51665,11 +51710,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x59862ec5
+#if PHI__IMP_AGENT != 0x5cae000a
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x59862ec5
+#define PHI__IMP_AGENT 0x5cae000a
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52407,6 +52452,13 @@ static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *
     if (tool->strict && !phi__strict_here())
         return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
                           PHI__STRICT_LEFT_OUT);
+#ifdef PHI_NO_SCHEMA
+    if (tool->schema != NULL && !tool->checks_arguments)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": it does not set checks_arguments, and this build does not "
+                          "check them (PHI_NO_SCHEMA)",
+                          tool->name);
+#endif
 #ifdef PHI_NO_ARGUMENT_STREAM
     if (tool->on_field != NULL)
         return phi__error(rt, PHI_UNSUPPORTED,

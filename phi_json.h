@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xba7b2278
+#if PHI__PUB_BASE != 0x6a3ebb68
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xba7b2278
+#define PHI__PUB_BASE 0x6a3ebb68
 
 /* ---- src/base/profile.h ---- */
 
@@ -134,6 +134,9 @@
 #endif
 #if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
+#endif
+#if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
+#define PHI_NO_SCHEMA 1
 #endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
@@ -338,11 +341,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0x7f83c2de
+#if PHI__PUB_TEXT != 0xf981fcc2
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0x7f83c2de
+#define PHI__PUB_TEXT 0xf981fcc2
 
 /* ---- src/text/json.h ---- */
 
@@ -555,7 +558,9 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
    not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
    malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
-   PHI_TOO_BIG, never a hang or a crash. */
+   PHI_TOO_BIG, never a hang or a crash.
+
+   PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
 #ifndef PHI_TEXT_SCHEMA_H
 #define PHI_TEXT_SCHEMA_H
 
@@ -2359,11 +2364,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x25df6386
+#if PHI__IMP_TEXT != 0xcfe94135
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x25df6386
+#define PHI__IMP_TEXT 0xcfe94135
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2882,6 +2887,8 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 #define PHI_TEXT_SCHEMA_IN_H
 
 
+#ifndef PHI_NO_SCHEMA
+
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
 
@@ -2912,6 +2919,7 @@ PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref);
 
+#endif
 #endif
 
 /* ---- src/text/sse_in.h ---- */
@@ -5992,6 +6000,8 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* schema.c - JSON Schema, as far as tool arguments need it. */
 
 
+#ifndef PHI_NO_SCHEMA
+
 /* ---- the check ---- */
 
 static bool phi__schema_fits(phi__schema *c, const phi_json *schema, const phi_json *value);
@@ -6489,10 +6499,32 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
     return c.status;
 }
 
+#else
+
+static phi_status phi__schema_refuse(phi_schema_error *error) {
+    static const char words[] = "schemas are left out of this program: PHI_NO_SCHEMA";
+    if (error != NULL) memcpy(error->message, words, sizeof words);
+    return PHI_UNSUPPORTED;
+}
+
+PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
+                                    phi_schema_error *error) {
+    (void)name;
+    return schema == NULL || value == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
+}
+
+PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *error) {
+    return schema == NULL ? PHI_BAD_ARG : phi__schema_refuse(error);
+}
+
+#endif
+
 /* ---- src/text/schema_words.c ---- */
 
 /* schema_words.c - a schema check's messages, paths, work limit and references. */
 
+
+#ifndef PHI_NO_SCHEMA
 
 /* ---- words ---- */
 
@@ -6656,6 +6688,8 @@ PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     }
     return at;
 }
+
+#endif
 #undef PHI__SCHEMA_QUOTE
 
 /* ---- src/text/sse.c ---- */

@@ -39,10 +39,10 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xba7b2278
+#if PHI__PUB_BASE != 0x6a3ebb68
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0x7f83c2de
+#if PHI__PUB_TEXT != 0xf981fcc2
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_IO != 0x6aac419f
@@ -51,7 +51,7 @@
 #if PHI__PUB_MODEL != 0xb002c59c
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xee2f10b0
+#if PHI__PUB_WIRE != 0xa2944e5e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_CODECS != 0xbe109773

@@ -52,7 +52,7 @@ ONCE = r"state(\.\d+)?"
 # Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
-         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED"]
+         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
@@ -62,6 +62,12 @@ FEATURES = {
     "PHI_NO_TAPE": (r"phi_tape_\w+|phi__(?:tape|play|record)_\w+", None),
     "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
+    "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
+                      "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; phi_memory_init(&m, NULL, 0); "
+                      "phi_arena_init(&arena, &m, 0); bool so = phi_json_parse(&arena, phi_str_of(\"{}\"), 0, &j, NULL) == "
+                      "PHI_OK && phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
+                      "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
+                      "phi_arena_free(&arena); return so;"),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
     "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",

@@ -151,6 +151,13 @@ static phi_status phi__agent_check_tool(phi_runtime *rt, const phi__tool_rules *
     if (tool->strict && !phi__strict_here())
         return phi__error(rt, PHI_UNSUPPORTED, "tool \"%s\": strict: %s", tool->name,
                           PHI__STRICT_LEFT_OUT);
+#ifdef PHI_NO_SCHEMA
+    if (tool->schema != NULL && !tool->checks_arguments)
+        return phi__error(rt, PHI_UNSUPPORTED,
+                          "tool \"%s\": it does not set checks_arguments, and this build does not "
+                          "check them (PHI_NO_SCHEMA)",
+                          tool->name);
+#endif
 #ifdef PHI_NO_ARGUMENT_STREAM
     if (tool->on_field != NULL)
         return phi__error(rt, PHI_UNSUPPORTED,

@@ -67,6 +67,9 @@
 #if !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
 #endif
+#if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
+#define PHI_NO_SCHEMA 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif

@@ -8,7 +8,9 @@
    not understood (pattern, not, if, uniqueItems, ...) are named by phi_schema_valid. In a check, a
    malformed or unknown keyword restricts nothing.
    Nothing is allocated. Nesting, references and work are bounded: a schema that goes beyond is
-   PHI_TOO_BIG, never a hang or a crash. */
+   PHI_TOO_BIG, never a hang or a crash.
+
+   PHI_NO_SCHEMA leaves it out: then both functions answer PHI_UNSUPPORTED. */
 #ifndef PHI_TEXT_SCHEMA_H
 #define PHI_TEXT_SCHEMA_H
 

@@ -5,6 +5,8 @@
 #include "text/json_in.h"
 #include "text/schema.h"
 
+#ifndef PHI_NO_SCHEMA
+
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
 #define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
 
@@ -35,4 +37,5 @@ PHI__FN bool phi__schema_enter(phi__schema *c, const phi_json *schema);
 /* What "#" or "#/a/b" names in this schema; NULL: nothing, or it is elsewhere. */
 PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref);
 
+#endif
 #endif

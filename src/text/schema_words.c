@@ -3,6 +3,8 @@
 
 #include "base/utf8_in.h"
 
+#ifndef PHI_NO_SCHEMA
+
 /* ---- words ---- */
 
 PHI__FN void phi__schema_put(phi__schema *c, phi_str text) {
@@ -165,3 +167,5 @@ PHI__FN const phi_json *phi__schema_target(phi__schema *c, phi_str ref) {
     }
     return at;
 }
+
+#endif

@@ -29,7 +29,8 @@ PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena
    because a strict schema leaves nothing out are taken out of `value` first. `arena` is for the
    schema's tree, and given back. PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say
    what ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much work;
-   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT; PHI_NO_MEMORY; PHI_BAD_ARG. */
+   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
+   PHI_NO_SCHEMA; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
 

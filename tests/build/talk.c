@@ -2,6 +2,7 @@
    on its command line, and prints what happens.
 
        talk PROTOCOL [strict]   one prompt; a tool call, where the protocol is Anthropic's
+       talk PROTOCOL - -        the same, of a tool that never checks its arguments
    The test compiles it with the headers of one profile. */
 #define PHI_IMPLEMENTATION
 #include "phi.h"
@@ -93,7 +94,10 @@ int main(int argc, char **argv) {
     tool.name = "forge";
     tool.schema = "{\"type\":\"object\",\"properties\":{\"what\":{\"type\":\"string\"}}}";
     tool.start = forge;
-    tool.strict = argc > 2;
+    tool.strict = argc == 3;
+#ifdef PHI_NO_SCHEMA
+    tool.checks_arguments = argc < 4;
+#endif
     who.tools = &tool;
     who.tool_count = 1;
     smith = phi_agent_new(rt, &who);

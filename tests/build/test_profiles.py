@@ -89,6 +89,11 @@ class Profiles(unittest.TestCase):
         done = run(self.build(), "anthropic", "strict")
         self.assertEqual((done.returncode, done.stdout), (0, MENDED))
 
+    def test_a_tool_that_relies_on_its_schema_is_refused_where_none_is_checked(self):
+        program = self.build("PHI_MINIMAL", "PHI_WITH_ANTHROPIC")
+        self.refused(program, 'tool "forge": it does not set checks_arguments, and this build does not check them '
+                     '(PHI_NO_SCHEMA)', "anthropic", "-", "unchecked")
+
     def test_a_protocol_is_added_by_one_line_in_the_registry(self):
         tree = os.path.join(OUT, "made_up")
         os.makedirs(tree)
