@@ -50,7 +50,8 @@
                          left out, and PHI_WITH_ANTHROPIC, ... take back in (docs/embedding.md)
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
-     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA
+     PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA,
+     PHI_NO_FORGETTING
                          without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
                          refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
@@ -109,11 +110,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x6a3ebb68
+#if PHI__PUB_BASE != 0x6656f400
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x6a3ebb68
+#define PHI__PUB_BASE 0x6656f400
 
 /* ---- src/base/profile.h ---- */
 
@@ -188,6 +189,9 @@
 #endif
 #if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
 #define PHI_NO_SCHEMA 1
+#endif
+#if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
+#define PHI_NO_FORGETTING 1
 #endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
@@ -39970,11 +39974,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x155cb2e8
+#if PHI__IMP_LOOP != 0x6458c115
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x155cb2e8
+#define PHI__IMP_LOOP 0x6458c115
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -41171,7 +41175,7 @@ typedef struct phi__line {
     bool segment_given;      /* by the desc: it stays when the model changes */
 } phi__line;
 
-/* forget.c: its memory limit. */
+/* forget.c, at_limit.c: its memory limit. */
 typedef struct phi__room {
     uint32_t runs_short; /* runs in a row that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
@@ -41526,23 +41530,23 @@ PHI__FN void phi__stored_evict(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
-/* Whether the agent is one that forgets or compacts at its limit. */
-PHI__FN bool phi__forget_may(const phi__agent *agent);
 /* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
-/* Why a run ends that its limit has ended; NULL: it has none. */
-PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_press(phi__agent *agent);
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put
-   into. False: no memory. */
-PHI__FN bool phi__forget_word(phi__agent *agent);
-PHI__FN void phi__forget_word_all(phi_runtime *rt);
+
+/* at_limit.c */
+/* Why a run ends that its agent's limit has ended; NULL: it has none. */
+PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
+/* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they
+   are put into. False: no memory. */
+PHI__FN bool phi__at_limit_name(phi__agent *agent);
+PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
 
 /* one_shot.c */
 PHI__FN void phi__one_shot_make(phi__agent *agent); /* it exists for one run, over a lent thread */
@@ -41729,6 +41733,56 @@ PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
         fit = true;
     phi_arena_reset(arena, mark);
     return fit;
+}
+
+/* ---- src/loop/at_limit.c ---- */
+
+/* at_limit.c - what a run says that a memory limit has ended. */
+
+#include <stdio.h>
+
+static bool phi__at_limit_stops(const phi__agent *agent) {
+#ifdef PHI_NO_FORGETTING
+    (void)agent;
+    return true;
+#else
+    return agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP;
+#endif
+}
+
+static void phi__at_limit_fill(phi__limit_failure *at_limit) {
+    memset(&at_limit->failure, 0, sizeof at_limit->failure);
+    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
+    at_limit->failure.message = phi_str_of(at_limit->words);
+    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
+}
+
+PHI__FN bool phi__at_limit_name(phi__agent *agent) {
+    const char *what = phi__at_limit_stops(agent)
+                           ? "raise it, keep the thread in a store, or call phi_clear_messages"
+                           : "this run needs more than the older turns had; raise it";
+    if (agent->desc.memory_limit_bytes == 0) return true;
+    agent->room.at_limit =
+        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
+    if (agent->room.at_limit == NULL) return false;
+    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
+                   "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
+                   (unsigned long long)agent->desc.memory_limit_bytes, what);
+    phi__at_limit_fill(agent->room.at_limit);
+    return true;
+}
+
+PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent) {
+    return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
+}
+
+PHI__FN void phi__at_limit_name_all(phi_runtime *rt) {
+    (void)snprintf(
+        rt->at_limit.words, sizeof rt->at_limit.words,
+        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
+        "free agents or their histories",
+        (unsigned long long)rt->memory.limit_bytes);
+    phi__at_limit_fill(&rt->at_limit);
 }
 
 /* ---- src/loop/attempt.c ---- */
@@ -43969,12 +44023,12 @@ PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
-        return phi__forget_at_limit(agent);
+        return phi__at_limit_of(agent);
     return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi_failure *own = phi__forget_at_limit(run->agent);
+    const phi_failure *own = phi__at_limit_of(run->agent);
     return run->failure == &phi__run_out_of_memory || (own != NULL && run->failure == own) ||
            run->failure == &run->agent->rt->at_limit.failure;
 }
@@ -44160,6 +44214,8 @@ PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
 
 #include <stdio.h>
 
+#ifndef PHI_NO_FORGETTING
+
 enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
@@ -44194,7 +44250,7 @@ static bool phi__forget_unseen(const phi__agent *agent) {
     return !phi__events_any(agent);
 }
 
-PHI__FN bool phi__forget_may(const phi__agent *agent) {
+static bool phi__forget_may(const phi__agent *agent) {
     return agent->desc.memory_limit_bytes != 0 &&
            agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
            agent->thread == &agent->own && agent->slot != NULL;
@@ -44330,10 +44386,6 @@ PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
     agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
 }
 
-PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent) {
-    return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
-}
-
 PHI__FN void phi__forget_end(phi__agent *agent) {
     agent->memory.limit_bytes = agent->desc.memory_limit_bytes;
 }
@@ -44384,38 +44436,34 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
     }
 }
 
-/* ---- words ---- */
+#endif
 
-static void phi__forget_failure(phi__limit_failure *at_limit) {
-    memset(&at_limit->failure, 0, sizeof at_limit->failure);
-    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
-    at_limit->failure.message = phi_str_of(at_limit->words);
-    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
-}
+/* ---- src/loop/forget_none.c ---- */
 
-PHI__FN bool phi__forget_word(phi__agent *agent) {
-    const char *what = agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
-                           ? "raise it, keep the thread in a store, or call phi_clear_messages"
-                           : "this run needs more than the older turns had; raise it";
-    if (agent->desc.memory_limit_bytes == 0) return true;
-    agent->room.at_limit =
-        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
-    if (agent->room.at_limit == NULL) return false;
-    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
-                   "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->desc.memory_limit_bytes, what);
-    phi__forget_failure(agent->room.at_limit);
+/* forget_none.c - with PHI_NO_FORGETTING: an agent at its memory limit stops there. */
+
+#ifdef PHI_NO_FORGETTING
+
+PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
+    (void)run;
+    (void)wait;
     return true;
 }
 
-PHI__FN void phi__forget_word_all(phi_runtime *rt) {
-    (void)snprintf(
-        rt->at_limit.words, sizeof rt->at_limit.words,
-        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
-        "free agents or their histories",
-        (unsigned long long)rt->memory.limit_bytes);
-    phi__forget_failure(&rt->at_limit);
+PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
+    (void)agent;
+    (void)status;
 }
+
+PHI__FN void phi__forget_end(phi__agent *agent) { (void)agent; }
+
+PHI__FN void phi__forget_press(phi__agent *agent) { (void)agent; }
+
+PHI__FN void phi__forget_unpress(phi__agent *agent) { (void)agent; }
+
+PHI__FN void phi__forget_step(phi_runtime *rt) { (void)rt; }
+
+#endif
 
 /* ---- src/loop/hooks.c ---- */
 
@@ -51710,11 +51758,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x5cae000a
+#if PHI__IMP_AGENT != 0x5f09304c
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x5cae000a
+#define PHI__IMP_AGENT 0x5f09304c
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52621,6 +52669,10 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
 #ifdef PHI_NO_CAPTURE
     if (desc->capture_requests) missing = "capture_requests: this build has none (PHI_NO_CAPTURE)";
 #endif
+#ifdef PHI_NO_FORGETTING
+    if (desc->at_memory_limit == PHI_AT_MEMORY_LIMIT_FORGET)
+        missing = "at_memory_limit: this build does not forget (PHI_NO_FORGETTING)";
+#endif
 #ifdef PHI_NO_COMPACTION
     if (desc->compactor.start != NULL)
         missing = "compactor: this build has none (PHI_NO_COMPACTION)";
@@ -53017,7 +53069,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
-    if (phi__forget_word(agent) && phi__agent_fill(agent, desc))
+    if (phi__at_limit_name(agent) && phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);
@@ -55970,7 +56022,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
-    phi__forget_word_all(rt);
+    phi__at_limit_name_all(rt);
     phi__feature_init(&rt->features, phi__features_table());
 #ifndef PHI_NO_SUMMARIES
     rt->summarize_fn = phi_summarize;

@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x6a3ebb68
+#if PHI__PUB_BASE != 0x6656f400
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x6a3ebb68
+#define PHI__PUB_BASE 0x6656f400
 
 /* ---- src/base/profile.h ---- */
 
@@ -137,6 +137,9 @@
 #endif
 #if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
 #define PHI_NO_SCHEMA 1
+#endif
+#if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
+#define PHI_NO_FORGETTING 1
 #endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1

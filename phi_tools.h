@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x6a3ebb68
+#if PHI__PUB_BASE != 0x6656f400
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0xf981fcc2

@@ -52,7 +52,7 @@ ONCE = r"state(\.\d+)?"
 # Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
-         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA"]
+         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "FORGETTING"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all

@@ -26,7 +26,7 @@ OWNED = {
     "tools": "loop/tools loop/call loop/run_save loop/run_load",
     "events": "loop/events",
     "one_shot": "loop/one_shot agent/one_shot_run",
-    "room": "loop/forget",
+    "room": "loop/forget loop/at_limit",
     "polls": "loop/call",
     "last_error": "loop/error",
 }

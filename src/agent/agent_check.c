@@ -320,6 +320,10 @@ static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *
 #ifdef PHI_NO_CAPTURE
     if (desc->capture_requests) missing = "capture_requests: this build has none (PHI_NO_CAPTURE)";
 #endif
+#ifdef PHI_NO_FORGETTING
+    if (desc->at_memory_limit == PHI_AT_MEMORY_LIMIT_FORGET)
+        missing = "at_memory_limit: this build does not forget (PHI_NO_FORGETTING)";
+#endif
 #ifdef PHI_NO_COMPACTION
     if (desc->compactor.start != NULL)
         missing = "compactor: this build has none (PHI_NO_COMPACTION)";

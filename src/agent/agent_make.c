@@ -224,7 +224,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->own.rt = rt;
     agent->own.log.grown = &rt->grown;
     agent->thread = lent != NULL ? lent : &agent->own;
-    if (phi__forget_word(agent) && phi__agent_fill(agent, desc))
+    if (phi__at_limit_name(agent) && phi__agent_fill(agent, desc))
         agent->slot = phi__slots_take(&rt->agents, PHI__AGENT_IDLE, agent);
     if (agent->slot == NULL) {
         phi__agent_destroy(agent);

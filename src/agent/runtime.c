@@ -126,7 +126,7 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     if (rt == NULL) return NULL;
     memset(rt, 0, sizeof *rt);
     phi_memory_init(&rt->memory, &allocator, desc->memory_limit_bytes);
-    phi__forget_word_all(rt);
+    phi__at_limit_name_all(rt);
     phi__feature_init(&rt->features, phi__features_table());
 #ifndef PHI_NO_SUMMARIES
     rt->summarize_fn = phi_summarize;

@@ -70,6 +70,9 @@
 #if !defined(PHI_WITH_SCHEMA) && !defined(PHI_NO_SCHEMA)
 #define PHI_NO_SCHEMA 1
 #endif
+#if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
+#define PHI_NO_FORGETTING 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif

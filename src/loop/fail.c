@@ -45,12 +45,12 @@ PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
     if (agent->thread == &agent->own && agent->memory.refusals > since->own)
-        return phi__forget_at_limit(agent);
+        return phi__at_limit_of(agent);
     return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
 }
 
 static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi_failure *own = phi__forget_at_limit(run->agent);
+    const phi_failure *own = phi__at_limit_of(run->agent);
     return run->failure == &phi__run_out_of_memory || (own != NULL && run->failure == own) ||
            run->failure == &run->agent->rt->at_limit.failure;
 }

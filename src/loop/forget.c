@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_FORGETTING
+
 enum {
     PHI__FORGET_HALVES = 6,       /* how often the log's part is halved */
     PHI__FORGET_HEADROOM = 32768, /* bytes for a run, besides a quarter of the limit */
@@ -47,7 +49,7 @@ static bool phi__forget_unseen(const phi__agent *agent) {
     return !phi__events_any(agent);
 }
 
-PHI__FN bool phi__forget_may(const phi__agent *agent) {
+static bool phi__forget_may(const phi__agent *agent) {
     return agent->desc.memory_limit_bytes != 0 &&
            agent->desc.at_memory_limit != PHI_AT_MEMORY_LIMIT_STOP &&
            agent->thread == &agent->own && agent->slot != NULL;
@@ -183,10 +185,6 @@ PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status) {
     agent->room.runs_short = status == PHI_NO_MEMORY ? agent->room.runs_short + 1 : 0;
 }
 
-PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent) {
-    return agent->room.at_limit != NULL ? &agent->room.at_limit->failure : NULL;
-}
-
 PHI__FN void phi__forget_end(phi__agent *agent) {
     agent->memory.limit_bytes = agent->desc.memory_limit_bytes;
 }
@@ -237,35 +235,4 @@ PHI__FN void phi__forget_step(phi_runtime *rt) {
     }
 }
 
-/* ---- words ---- */
-
-static void phi__forget_failure(phi__limit_failure *at_limit) {
-    memset(&at_limit->failure, 0, sizeof at_limit->failure);
-    at_limit->failure.kind = PHI_FAILURE_NO_MEMORY;
-    at_limit->failure.message = phi_str_of(at_limit->words);
-    at_limit->failure.code = at_limit->failure.request_id = phi__str("", 0);
-}
-
-PHI__FN bool phi__forget_word(phi__agent *agent) {
-    const char *what = agent->desc.at_memory_limit == PHI_AT_MEMORY_LIMIT_STOP
-                           ? "raise it, keep the thread in a store, or call phi_clear_messages"
-                           : "this run needs more than the older turns had; raise it";
-    if (agent->desc.memory_limit_bytes == 0) return true;
-    agent->room.at_limit =
-        (phi__limit_failure *)phi_arena_alloc(&agent->arena, sizeof *agent->room.at_limit);
-    if (agent->room.at_limit == NULL) return false;
-    (void)snprintf(agent->room.at_limit->words, sizeof agent->room.at_limit->words,
-                   "Out of memory: the agent's memory_limit_bytes, %llu, are used up: %s",
-                   (unsigned long long)agent->desc.memory_limit_bytes, what);
-    phi__forget_failure(agent->room.at_limit);
-    return true;
-}
-
-PHI__FN void phi__forget_word_all(phi_runtime *rt) {
-    (void)snprintf(
-        rt->at_limit.words, sizeof rt->at_limit.words,
-        "Out of memory: the runtime's memory_limit_bytes, %llu, are used up: raise it, or "
-        "free agents or their histories",
-        (unsigned long long)rt->memory.limit_bytes);
-    phi__forget_failure(&rt->at_limit);
-}
+#endif

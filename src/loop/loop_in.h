@@ -182,23 +182,23 @@ PHI__FN void phi__stored_evict(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
-/* Whether the agent is one that forgets or compacts at its limit. */
-PHI__FN bool phi__forget_may(const phi__agent *agent);
 /* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
-/* Why a run ends that its limit has ended; NULL: it has none. */
-PHI__FN const phi_failure *phi__forget_at_limit(const phi__agent *agent);
 PHI__FN void phi__forget_end(phi__agent *agent); /* the run is over: all of the limit may be used */
 /* a prompt found no memory: the next step makes room */
 PHI__FN void phi__forget_press(phi__agent *agent);
 PHI__FN void phi__forget_unpress(phi__agent *agent); /* it goes; nothing is harmless */
 PHI__FN void phi__forget_step(phi_runtime *rt);      /* a step begins, popped events are released */
-/* at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they are put
-   into. False: no memory. */
-PHI__FN bool phi__forget_word(phi__agent *agent);
-PHI__FN void phi__forget_word_all(phi_runtime *rt);
+
+/* at_limit.c */
+/* Why a run ends that its agent's limit has ended; NULL: it has none. */
+PHI__FN const phi_failure *phi__at_limit_of(const phi__agent *agent);
+/* Makes at_limit of an agent, where it has a limit, and of a runtime; they outlive the logs they
+   are put into. False: no memory. */
+PHI__FN bool phi__at_limit_name(phi__agent *agent);
+PHI__FN void phi__at_limit_name_all(phi_runtime *rt);
 
 /* one_shot.c */
 PHI__FN void phi__one_shot_make(phi__agent *agent); /* it exists for one run, over a lent thread */

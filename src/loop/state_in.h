@@ -283,7 +283,7 @@ typedef struct phi__line {
     bool segment_given;      /* by the desc: it stays when the model changes */
 } phi__line;
 
-/* forget.c: its memory limit. */
+/* forget.c, at_limit.c: its memory limit. */
 typedef struct phi__room {
     uint32_t runs_short; /* runs in a row that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
