@@ -39974,11 +39974,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x6458c115
+#if PHI__IMP_LOOP != 0x0ef647e0
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x6458c115
+#define PHI__IMP_LOOP 0x0ef647e0
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40219,28 +40219,6 @@ PHI__FN phi_status phi__error(phi_runtime *rt, phi_status status, const char *fo
     PHI_PRINTF(3, 4);
 /* words, http_status: may be NULL. */
 PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, int *http_status);
-
-#endif
-
-/* ---- src/loop/fail_in.h ---- */
-
-/* fail_in.h - how a run fails: told once, and why, also where memory ran out. */
-#ifndef PHI_LOOP_FAIL_IN_H
-#define PHI_LOOP_FAIL_IN_H
-
-
-/* How often the limits of an agent and of its runtime have said no. */
-typedef struct phi__refusals {
-    uint64_t own, all;
-} phi__refusals;
-PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent);
-
-/* failure: in the thread, or static. */
-PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
-/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
-PHI__FN phi__state phi__run_no_memory(phi__run *run);
-PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
-                                                  const phi__refusals *since);
 
 #endif
 
@@ -40631,6 +40609,40 @@ PHI__FN uint64_t phi__projection_overhead(const phi__run *run);
    the overhead, and an estimate of what came since; where the list was changed since then, or
    nothing was reported, the estimate of all. */
 PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
+
+#endif
+
+/* ---- src/loop/run_in.h ---- */
+
+/* run_in.h - a run's life but for its states; and how it fails: told once, and why, also where
+   memory ran out. */
+#ifndef PHI_LOOP_RUN_IN_H
+#define PHI_LOOP_RUN_IN_H
+
+
+/* How often the limits of an agent and of its runtime have said no. */
+typedef struct phi__refusals {
+    uint64_t own, all;
+} phi__refusals;
+PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent);
+
+/* failure: in the thread, or static. */
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
+/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+PHI__FN phi__state phi__run_no_memory(phi__run *run);
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
+                                                  const phi__refusals *since);
+
+PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
+PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
+/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
+   phi__run_take on. NULL: no memory. */
+PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
+PHI__FN void phi__run_take(phi__run *run);
+PHI__FN void phi__run_unmake(phi__run *run);
+PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
+PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
 #endif
 
@@ -41485,18 +41497,6 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 /* Whether this failure of a model call is to be tried again, and after how long. */
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
-
-/* run.c */
-PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
-/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
-PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
-/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
-   phi__run_take on. NULL: no memory. */
-PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
-PHI__FN void phi__run_take(phi__run *run);
-PHI__FN void phi__run_unmake(phi__run *run);
-PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
-PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
@@ -43975,82 +43975,6 @@ PHI__FN void phi__events_free(phi__events *events) {
     phi__events_init(events, events->memory);
 }
 #undef PHI__EVENT_BLOCK_BYTES
-
-/* ---- src/loop/fail.c ---- */
-
-/* fail.c - how a run fails. One that cannot get memory ends with an error event that needs none,
-   and leaves an agent that can be prompted again. */
-
-
-/* It needs no memory, and outlives every agent: a lent thread keeps it. */
-static const phi_failure phi__run_out_of_memory = {
-    PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
-
-/* Every run that is told of has a beginning, also one that fails before it. */
-static void phi__run_emit_start(phi__run *run) {
-    phi_event event;
-    if (run->turn.opened) return;
-    run->turn.opened = true;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_AGENT_START;
-    event.loop = run->info;
-    (void)phi__emit_surely(run->agent, &event);
-}
-
-PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
-    phi_event event;
-    phi__run_emit_start(run);
-    run->failure = failure;
-    run->status = status;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_ERROR;
-    event.failure = failure;
-    event.status = status;
-    event.text = failure->message;
-    (void)phi__emit_surely(run->agent, &event);
-    return PHI__RUN_FAILED;
-}
-
-PHI__FN phi__refusals phi__refusals_of(const phi__agent *agent) {
-    phi__refusals now;
-    now.own = agent->memory.refusals;
-    now.all = agent->rt->memory.refusals;
-    return now;
-}
-
-/* The limit that kept memory from an agent: its own or the runtime's, where they said no since
-   then; NULL: neither. It outlives the log that it is put into. */
-PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
-                                                  const phi__refusals *since) {
-    if (agent->thread == &agent->own && agent->memory.refusals > since->own)
-        return phi__at_limit_of(agent);
-    return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
-}
-
-static bool phi__run_is_memory_failure(const phi__run *run) {
-    const phi_failure *own = phi__at_limit_of(run->agent);
-    return run->failure == &phi__run_out_of_memory || (own != NULL && run->failure == own) ||
-           run->failure == &run->agent->rt->at_limit.failure;
-}
-
-PHI__FN phi__state phi__run_no_memory(phi__run *run) {
-    const phi_failure *why;
-    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
-    if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
-    phi__decision_drop(&run->decision);
-    phi__limits_pause_end(run);
-    phi__attempt_charge(run);
-    phi__attempt_drop(run);
-    phi__tools_drop(run);
-    run->reply = NULL;
-    phi__tools_round_forget(run);
-    why = phi__run_limit_failure(run->agent, &run->refusals);
-    if (why == NULL) why = &phi__run_out_of_memory;
-    if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
-    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
-    run->status = PHI_NO_MEMORY;
-    return PHI__RUN_TURN_END;
-}
 
 /* ---- src/loop/feature.c ---- */
 
@@ -46713,7 +46637,10 @@ PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failur
 
 /* ---- src/loop/run.c ---- */
 
-/* run.c - a run's life but for its states: made, begun, detached, destroyed. */
+/* run.c - a run's life but for its states: made, begun, detached, destroyed; and how it fails. One
+   that cannot get memory ends with an error event that needs none, and leaves an agent that can be
+   prompted again. */
+
 
 /* ---- beginning ---- */
 
@@ -46736,7 +46663,7 @@ static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
     phi__input_since(run, phi__posts_next(agent->rt));
     run->limits = order->limits != NULL ? *order->limits : agent->desc.limits;
     run->waits_ms = order->waits_ms != 0 ? order->waits_ms : agent->desc.decision_timeout_ms;
-    run->refusals = phi__refusals_of(agent);
+    run->refusals = phi__run_refusals(agent);
     run->no_turns = order->no_turns;
     run->turn.trigger = order->continuation == PHI_CONTINUATION_INITIAL
                             ? agent->desc.first_turn_trigger
@@ -46774,7 +46701,7 @@ PHI__FN void phi__run_unmake(phi__run *run) {
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent) { return agent->refused; }
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order) {
-    phi__refusals refusals = phi__refusals_of(agent);
+    phi__refusals refusals = phi__run_refusals(agent);
     phi__run *run = phi__run_make(agent, order);
     if (run != NULL && !phi__run_draft(run, order)) {
         phi__run_unmake(run);
@@ -46845,6 +46772,78 @@ PHI__FN void phi__run_destroy(phi__run *run) {
     phi__run_unmake(run);
     phi__forget_end(agent);
     phi__one_shot_over(agent);
+}
+
+/* ---- failing ---- */
+
+/* It needs no memory, and outlives every agent: a lent thread keeps it. */
+static const phi_failure phi__run_out_of_memory = {
+    PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
+
+/* Every run that is told of has a beginning, also one that fails before it. */
+static void phi__run_emit_start(phi__run *run) {
+    phi_event event;
+    if (run->turn.opened) return;
+    run->turn.opened = true;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_AGENT_START;
+    event.loop = run->info;
+    (void)phi__emit_surely(run->agent, &event);
+}
+
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status) {
+    phi_event event;
+    phi__run_emit_start(run);
+    run->failure = failure;
+    run->status = status;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_ERROR;
+    event.failure = failure;
+    event.status = status;
+    event.text = failure->message;
+    (void)phi__emit_surely(run->agent, &event);
+    return PHI__RUN_FAILED;
+}
+
+PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent) {
+    phi__refusals now;
+    now.own = agent->memory.refusals;
+    now.all = agent->rt->memory.refusals;
+    return now;
+}
+
+/* The limit that kept memory from an agent: its own or the runtime's, where they said no since
+   then; NULL: neither. It outlives the log that it is put into. */
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
+                                                  const phi__refusals *since) {
+    if (agent->thread == &agent->own && agent->memory.refusals > since->own)
+        return phi__at_limit_of(agent);
+    return agent->rt->memory.refusals > since->all ? &agent->rt->at_limit.failure : NULL;
+}
+
+static bool phi__run_is_memory_failure(const phi__run *run) {
+    const phi_failure *own = phi__at_limit_of(run->agent);
+    return run->failure == &phi__run_out_of_memory || (own != NULL && run->failure == own) ||
+           run->failure == &run->agent->rt->at_limit.failure;
+}
+
+PHI__FN phi__state phi__run_no_memory(phi__run *run) {
+    const phi_failure *why;
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
+    if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
+    phi__decision_drop(&run->decision);
+    phi__limits_pause_end(run);
+    phi__attempt_charge(run);
+    phi__attempt_drop(run);
+    phi__tools_drop(run);
+    run->reply = NULL;
+    phi__tools_round_forget(run);
+    why = phi__run_limit_failure(run->agent, &run->refusals);
+    if (why == NULL) why = &phi__run_out_of_memory;
+    if (run->failure == NULL) return phi__run_fail(run, why, PHI_NO_MEMORY);
+    run->failure = why; /* a run has one PHI_EV_ERROR: it had failed already */
+    run->status = PHI_NO_MEMORY;
+    return PHI__RUN_TURN_END;
 }
 
 /* ---- src/loop/run_load.c ---- */

@@ -9,7 +9,7 @@
 #include "loop/projection_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
-#include "loop/fail_in.h"
+#include "loop/run_in.h"
 #include "loop/feature_in.h"
 #include "loop/find_in.h"
 #include "loop/input_in.h"
@@ -137,18 +137,6 @@ PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, d
 /* Whether this failure of a model call is to be tried again, and after how long. */
 PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
                                double random, uint32_t *delay_ms);
-
-/* run.c */
-PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
-/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
-PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
-/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
-   phi__run_take on. NULL: no memory. */
-PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
-PHI__FN void phi__run_take(phi__run *run);
-PHI__FN void phi__run_unmake(phi__run *run);
-PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
-PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
 
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);

@@ -23,7 +23,7 @@
 #include "loop/model_call_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
-#include "loop/fail_in.h"
+#include "loop/run_in.h"
 #include "loop/feature_in.h"
 #include "loop/input_in.h"
 #include "loop/hook.h"

@@ -1,0 +1,34 @@
+/* run_in.h - a run's life but for its states; and how it fails: told once, and why, also where
+   memory ran out. */
+#ifndef PHI_LOOP_RUN_IN_H
+#define PHI_LOOP_RUN_IN_H
+
+#include "loop/draft_in.h"
+#include "loop/types_in.h"
+#include "model/failure.h"
+
+/* How often the limits of an agent and of its runtime have said no. */
+typedef struct phi__refusals {
+    uint64_t own, all;
+} phi__refusals;
+PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent);
+
+/* failure: in the thread, or static. */
+PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
+/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+PHI__FN phi__state phi__run_no_memory(phi__run *run);
+PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
+                                                  const phi__refusals *since);
+
+PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
+/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
+PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
+/* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
+   phi__run_take on. NULL: no memory. */
+PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start);
+PHI__FN void phi__run_take(phi__run *run);
+PHI__FN void phi__run_unmake(phi__run *run);
+PHI__FN void phi__run_detach(phi__run *run);  /* nothing wakes it or is called by it any more */
+PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent or runtime go */
+
+#endif
