@@ -39974,11 +39974,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x0ef647e0
+#if PHI__IMP_LOOP != 0xcb97191c
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x0ef647e0
+#define PHI__IMP_LOOP 0xcb97191c
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40151,6 +40151,12 @@ PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);
+/* The delay before retry number `attempt` (from 1); random in [0, 1). */
+PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
+                                                 double random);
+/* Whether this failure of a model call is to be tried again, and after how long. */
+PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
+                                           uint32_t attempt, double random, uint32_t *delay_ms);
 
 #endif
 
@@ -41491,13 +41497,6 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
-/* retry.c */
-/* The delay before retry number `attempt` (from 1); random in [0, 1). */
-PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
-/* Whether this failure of a model call is to be tried again, and after how long. */
-PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
-                               double random, uint32_t *delay_ms);
-
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
@@ -42375,6 +42374,44 @@ PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait) {
 
 #include <stdio.h>
 
+/* ---- whether once more ---- */
+
+/* base^n by squaring: n may be anything, and pow would need another library. */
+static double phi__attempt_end_retry_power(double base, uint32_t n) {
+    double out = 1;
+    for (; n > 0; n >>= 1, base *= base)
+        if (n & 1) out *= base;
+    return out;
+}
+
+PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
+                                                 double random) {
+    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, delay;
+    if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
+    if (!(base >= 0)) base = 1;                 /* negative, or no number */
+    delay = (double)retry->initial_delay_ms *
+            phi__attempt_end_retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    if (!(delay < most)) delay = most;
+    delay *= 0.8 + 0.4 * random;
+    return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
+}
+
+PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
+                                           uint32_t attempt, double random, uint32_t *delay_ms) {
+    if (retry->disable || attempt > retry->max_retries) return false;
+    /* What is too long stays too long until it was made shorter. */
+    if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
+    if (!failure->has_retry_after) {
+        *delay_ms = phi__attempt_end_retry_delay_ms(retry, attempt, random);
+        return true;
+    }
+    if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
+    *delay_ms = (uint32_t)failure->retry_after_ms;
+    return true;
+}
+
+/* ---- what becomes of it ---- */
+
 /* The words of the assistant message's error_message. */
 static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {
     int n = (int)phi__min(failure->message.len, 2000);
@@ -42597,8 +42634,8 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         phi__attempt_end_wanted(run))
         return phi__attempt_end_refused(run);
     if (phi__attempt_end_wanted(run) &&
-        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                          phi__attempt_end_random(run), &run->attempt.delay_ms) &&
+        phi__attempt_end_retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
+                                      phi__attempt_end_random(run), &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms))
         return phi__attempt_end_again(run, failure);
     return phi__attempt_end_give_up(run);
@@ -46597,42 +46634,6 @@ PHI__FN void phi__response_drop(phi__response *response) {
 
 PHI__FN void phi__responses_drop(phi__agent *agent) {
     while (agent->responses != NULL) phi__response_drop(agent->responses);
-}
-
-/* ---- src/loop/retry.c ---- */
-
-/* retry.c - whether a failed model call is tried again, and when. */
-
-/* base^n by squaring: n may be anything, and pow would need another library. */
-static double phi__retry_power(double base, uint32_t n) {
-    double out = 1;
-    for (; n > 0; n >>= 1, base *= base)
-        if (n & 1) out *= base;
-    return out;
-}
-
-PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random) {
-    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, delay;
-    if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
-    if (!(base >= 0)) base = 1;                 /* negative, or no number */
-    delay = (double)retry->initial_delay_ms * phi__retry_power(base, attempt > 0 ? attempt - 1 : 0);
-    if (!(delay < most)) delay = most;
-    delay *= 0.8 + 0.4 * random;
-    return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
-}
-
-PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
-                               double random, uint32_t *delay_ms) {
-    if (retry->disable || attempt > retry->max_retries) return false;
-    /* What is too long stays too long until it was made shorter. */
-    if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
-    if (!failure->has_retry_after) {
-        *delay_ms = phi__retry_delay_ms(retry, attempt, random);
-        return true;
-    }
-    if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
-    *delay_ms = (uint32_t)failure->retry_after_ms;
-    return true;
 }
 
 /* ---- src/loop/run.c ---- */

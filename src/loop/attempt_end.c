@@ -3,12 +3,50 @@
 
    A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose
    beginning was told is retracted first. */
+#include "loop/loop_in.h"
 #include "base/utf8_in.h"
 #include "base/words_in.h"
-#include "loop/loop_in.h"
 #include "wire/hash_in.h"
 
 #include <stdio.h>
+
+/* ---- whether once more ---- */
+
+/* base^n by squaring: n may be anything, and pow would need another library. */
+static double phi__attempt_end_retry_power(double base, uint32_t n) {
+    double out = 1;
+    for (; n > 0; n >>= 1, base *= base)
+        if (n & 1) out *= base;
+    return out;
+}
+
+PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
+                                                 double random) {
+    double base = retry->backoff_multiplier, most = (double)retry->max_delay_ms, delay;
+    if (retry->initial_delay_ms == 0) return 0; /* nothing times infinity is no number */
+    if (!(base >= 0)) base = 1;                 /* negative, or no number */
+    delay = (double)retry->initial_delay_ms *
+            phi__attempt_end_retry_power(base, attempt > 0 ? attempt - 1 : 0);
+    if (!(delay < most)) delay = most;
+    delay *= 0.8 + 0.4 * random;
+    return delay < (double)UINT32_MAX ? (uint32_t)delay : UINT32_MAX;
+}
+
+PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
+                                           uint32_t attempt, double random, uint32_t *delay_ms) {
+    if (retry->disable || attempt > retry->max_retries) return false;
+    /* What is too long stays too long until it was made shorter. */
+    if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
+    if (!failure->has_retry_after) {
+        *delay_ms = phi__attempt_end_retry_delay_ms(retry, attempt, random);
+        return true;
+    }
+    if (failure->retry_after_ms > retry->max_server_delay_ms) return false;
+    *delay_ms = (uint32_t)failure->retry_after_ms;
+    return true;
+}
+
+/* ---- what becomes of it ---- */
 
 /* The words of the assistant message's error_message. */
 static void phi__attempt_end_words(const phi_failure *failure, char *out, size_t size) {
@@ -232,8 +270,8 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
         phi__attempt_end_wanted(run))
         return phi__attempt_end_refused(run);
     if (phi__attempt_end_wanted(run) &&
-        phi__retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
-                          phi__attempt_end_random(run), &run->attempt.delay_ms) &&
+        phi__attempt_end_retry_wanted(&run->agent->desc.retry, failure, run->attempt.retries + 1,
+                                      phi__attempt_end_random(run), &run->attempt.delay_ms) &&
         phi__limits_leaves(run, run->attempt.delay_ms))
         return phi__attempt_end_again(run, failure);
     return phi__attempt_end_give_up(run);

@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "wire/assembly_in.h"
 #include "io/secret_in.h"
+#include "loop/run.h"
 #include "loop/types_in.h"
 #include "model/failure.h"
 #include "wire/codec_in.h"
@@ -113,5 +114,11 @@ PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);
+/* The delay before retry number `attempt` (from 1); random in [0, 1). */
+PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_t attempt,
+                                                 double random);
+/* Whether this failure of a model call is to be tried again, and after how long. */
+PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
+                                           uint32_t attempt, double random, uint32_t *delay_ms);
 
 #endif

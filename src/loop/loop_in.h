@@ -131,13 +131,6 @@ PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
-/* retry.c */
-/* The delay before retry number `attempt` (from 1); random in [0, 1). */
-PHI__FN uint32_t phi__retry_delay_ms(const phi_retry *retry, uint32_t attempt, double random);
-/* Whether this failure of a model call is to be tried again, and after how long. */
-PHI__FN bool phi__retry_wanted(const phi_retry *retry, const phi_failure *failure, uint32_t attempt,
-                               double random, uint32_t *delay_ms);
-
 /* posts.c: what other threads have said; a bounded number, or all that was said up to now */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
