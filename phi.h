@@ -17740,11 +17740,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x17826081
+#if PHI__IMP_WIRE != 0x3a250e72
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x17826081
+#define PHI__IMP_WIRE 0x3a250e72
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -18581,8 +18581,10 @@ PHI__FN bool phi__strict_adapt(phi__tool_view *tools, size_t count, const phi__c
 PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *ask,
                                        phi_memory *scratch, char *words, size_t words_size);
 
-/* For codecs: the schema to be sent, and whether as a strict one. */
-PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict);
+/* For codecs: a tool's name, its description and its schema as members of an object that the codec
+   opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the schema
+   is a strict one. */
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
    be null. Returns how many. Bounded work: what would take more is left as it is. */
@@ -22267,7 +22269,7 @@ PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *
     return status;
 }
 
-PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
+static phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
     phi__strict_form form = phi__strict_form_of(e->codec, e->ask->model);
     struct phi__adapted made;
     *strict = false;
@@ -22281,6 +22283,19 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
     }
     return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                            : tool->schema;
+}
+
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema) {
+    phi__buf *out = &e->scratch;
+    bool strict;
+    phi__buf_text(out, "\"name\":");
+    phi__json_put_str(out, tool->name);
+    if (!phi__render_blank(tool->description))
+        phi__render_member(out, "description", tool->description);
+    phi__buf_text(out, schema);
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    return strict;
 }
 
 /* ---- src/wire/strict_words.c ---- */
@@ -22842,11 +22857,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0xfca50322
+#if PHI__IMP_CODECS != 0x1ffc7da4
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0xfca50322
+#define PHI__IMP_CODECS 0x1ffc7da4
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -23075,6 +23090,8 @@ PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 /* "prompt_cache_key", where there is a session; into the scratch buffer. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
+/* The name, strictness and schema of the answer's format, as members of an object that is open. */
+PHI__FN void phi__openai_put_schema(phi__encoder *e);
 /* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 
@@ -23417,19 +23434,11 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i;
-    bool strict;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"input_schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
-        if (strict) phi__buf_text(out, ",\"strict\":true");
+        phi__buf_text(out, i > 0 ? ",{" : "{");
+        if (phi__strict_put_tool(e, &e->ask->tools[i], ",\"input_schema\":"))
+            phi__buf_text(out, ",\"strict\":true");
         phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
                                ? PHI__ANTHROPIC_MARK
                                : "}");
@@ -24186,13 +24195,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
     bool strict;
     phi__json_put_comma(out);
-    phi__buf_text(out, "{\"toolSpec\":{\"name\":");
-    phi__json_put_str(out, tool->name);
-    if (!phi__render_blank(tool->description))
-        phi__render_member(out, "description", tool->description);
-    phi__buf_text(out, ",\"inputSchema\":{\"json\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    phi__buf_text(out, "{\"toolSpec\":{");
+    strict = phi__strict_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
     phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 
@@ -25406,7 +25410,6 @@ static void phi__gemini_put_tools(phi__encoder *e) {
     phi_tool_choice choice = e->ask->tool_choice;
     phi__buf *out = &e->scratch;
     size_t i;
-    bool strict;
     if (e->ask->tool_count == 0) return;
     phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
@@ -25418,14 +25421,8 @@ static void phi__gemini_put_tools(phi__encoder *e) {
         phi__buf_char(out, '"');
     phi__buf_text(out, "}},\"tools\":[{\"functionDeclarations\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        phi__buf_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"parametersJsonSchema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, i > 0 ? ",{" : "{");
+        (void)phi__strict_put_tool(e, &e->ask->tools[i], ",\"parametersJsonSchema\":");
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "]}]");
@@ -26398,6 +26395,15 @@ PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
     phi__render_member(&e->scratch, "prompt_cache_key", id);
 }
 
+PHI__FN void phi__openai_put_schema(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__render_member(&e->scratch, "name", phi_str_of(format->name));
+    phi__buf_text(&e->scratch, format->strict ? ",\"strict\":true,\"schema\":"
+                                              : ",\"strict\":false,\"schema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi_str_of(format->schema));
+}
+
 /* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
     if (phi__str_find(phi_str_of(model->base_url), 0, "//api.openai.com/") == SIZE_MAX &&
@@ -26825,15 +26831,9 @@ static void phi__chat_put_tools(phi__encoder *e) {
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"type\":\"function\",\"function\":{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"parameters\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, i > 0 ? "," : "");
+        phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
+        strict = phi__strict_put_tool(e, &e->ask->tools[i], ",\"parameters\":");
         phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
     }
     phi__buf_char(out, ']');
@@ -26848,11 +26848,7 @@ static void phi__chat_put_format(phi__encoder *e) {
         return;
     }
     phi__buf_text(out, ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
-                                      : ",\"strict\":false,\"schema\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__openai_put_schema(e);
     phi__buf_text(out, "}}");
 }
 
@@ -27924,15 +27920,8 @@ static void phi__responses_put_tools(phi__encoder *e) {
                                                         : ",\"tool_choice\":\"required\"");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"type\":\"function\",\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"parameters\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, i > 0 ? ",{\"type\":\"function\"," : "{\"type\":\"function\",");
+        strict = phi__strict_put_tool(e, &e->ask->tools[i], ",\"parameters\":");
         /* omitted counts as true */
         phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
     }
@@ -27948,11 +27937,7 @@ static void phi__responses_put_format(phi__encoder *e) {
         return;
     }
     phi__buf_text(out, ",\"text\":{\"format\":{\"type\":\"json_schema\"");
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
-                                      : ",\"strict\":false,\"schema\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__openai_put_schema(e);
     phi__buf_text(out, "}}");
 }
 

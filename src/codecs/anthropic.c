@@ -227,19 +227,11 @@ static void phi__anthropic_put_choice(phi__encoder *e, const phi__claude_plan *p
 static void phi__anthropic_put_tools(phi__encoder *e) {
     phi__buf *out = &e->scratch;
     size_t i;
-    bool strict;
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"input_schema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
-        if (strict) phi__buf_text(out, ",\"strict\":true");
+        phi__buf_text(out, i > 0 ? ",{" : "{");
+        if (phi__strict_put_tool(e, &e->ask->tools[i], ",\"input_schema\":"))
+            phi__buf_text(out, ",\"strict\":true");
         phi__buf_text(out, i + 1 == e->ask->tool_count && phi__ask_marks(e->ask, PHI__MARK_TOOLS)
                                ? PHI__ANTHROPIC_MARK
                                : "}");

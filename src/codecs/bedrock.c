@@ -311,13 +311,8 @@ static void phi__bedrock_put_tool(phi__encoder *e, const phi__tool_view *tool) {
     phi__buf *out = &e->scratch;
     bool strict;
     phi__json_put_comma(out);
-    phi__buf_text(out, "{\"toolSpec\":{\"name\":");
-    phi__json_put_str(out, tool->name);
-    if (!phi__render_blank(tool->description))
-        phi__render_member(out, "description", tool->description);
-    phi__buf_text(out, ",\"inputSchema\":{\"json\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    phi__buf_text(out, "{\"toolSpec\":{");
+    strict = phi__strict_put_tool(e, tool, ",\"inputSchema\":{\"json\":");
     phi__buf_text(out, strict ? "},\"strict\":true}}" : "}}}");
 }
 

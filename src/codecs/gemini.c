@@ -365,7 +365,6 @@ static void phi__gemini_put_tools(phi__encoder *e) {
     phi_tool_choice choice = e->ask->tool_choice;
     phi__buf *out = &e->scratch;
     size_t i;
-    bool strict;
     if (e->ask->tool_count == 0) return;
     phi__buf_text(out, ",\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"");
     phi__buf_text(out, choice == PHI_TOOL_CHOICE_NONE       ? "NONE"
@@ -377,14 +376,8 @@ static void phi__gemini_put_tools(phi__encoder *e) {
         phi__buf_char(out, '"');
     phi__buf_text(out, "}},\"tools\":[{\"functionDeclarations\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        phi__buf_text(out, i > 0 ? ",{\"name\":" : "{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"parametersJsonSchema\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, i > 0 ? ",{" : "{");
+        (void)phi__strict_put_tool(e, &e->ask->tools[i], ",\"parametersJsonSchema\":");
         phi__buf_char(out, '}');
     }
     phi__buf_text(out, "]}]");

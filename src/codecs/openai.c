@@ -75,6 +75,15 @@ PHI__FN void phi__openai_put_cache_key(phi__encoder *e) {
     phi__render_member(&e->scratch, "prompt_cache_key", id);
 }
 
+PHI__FN void phi__openai_put_schema(phi__encoder *e) {
+    const phi_format *format = &e->ask->format;
+    phi__render_member(&e->scratch, "name", phi_str_of(format->name));
+    phi__buf_text(&e->scratch, format->strict ? ",\"strict\":true,\"schema\":"
+                                              : ",\"strict\":false,\"schema\":");
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi_str_of(format->schema));
+}
+
 /* Models tuned at OpenAI ("ft:...") have no keywords that narrow. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
     if (phi__str_find(phi_str_of(model->base_url), 0, "//api.openai.com/") == SIZE_MAX &&

@@ -418,15 +418,9 @@ static void phi__chat_put_tools(phi__encoder *e) {
     if (phi__chat_quirk(e, PHI_QUIRK_TOOL_STREAM)) phi__buf_text(out, ",\"tool_stream\":true");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"type\":\"function\",\"function\":{\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"parameters\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, i > 0 ? "," : "");
+        phi__buf_text(out, "{\"type\":\"function\",\"function\":{");
+        strict = phi__strict_put_tool(e, &e->ask->tools[i], ",\"parameters\":");
         phi__buf_text(out, strict ? ",\"strict\":true}}" : "}}");
     }
     phi__buf_char(out, ']');
@@ -441,11 +435,7 @@ static void phi__chat_put_format(phi__encoder *e) {
         return;
     }
     phi__buf_text(out, ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{");
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
-                                      : ",\"strict\":false,\"schema\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__openai_put_schema(e);
     phi__buf_text(out, "}}");
 }
 

@@ -16,6 +16,8 @@ PHI__FN bool phi__openai_join_text(phi__encoder *e, const phi_message *m);
 PHI__FN const char *phi__openai_effort_name(const phi__encoder *e, bool openai);
 /* "prompt_cache_key", where there is a session; into the scratch buffer. */
 PHI__FN void phi__openai_put_cache_key(phi__encoder *e);
+/* The name, strictness and schema of the answer's format, as members of an object that is open. */
+PHI__FN void phi__openai_put_schema(phi__encoder *e);
 /* For phi__codec_rules: api.openai.com takes keywords that narrow, other servers do not. */
 PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model);
 

@@ -285,15 +285,8 @@ static void phi__responses_put_tools(phi__encoder *e) {
                                                         : ",\"tool_choice\":\"required\"");
     phi__buf_text(out, ",\"tools\":[");
     for (i = 0; i < e->ask->tool_count; i++) {
-        const phi__tool_view *tool = &e->ask->tools[i];
-        if (i > 0) phi__buf_char(out, ',');
-        phi__buf_text(out, "{\"type\":\"function\",\"name\":");
-        phi__json_put_str(out, tool->name);
-        if (!phi__render_blank(tool->description))
-            phi__render_member(out, "description", tool->description);
-        phi__buf_text(out, ",\"parameters\":");
-        phi__encode_scratch(e);
-        phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+        phi__buf_text(out, i > 0 ? ",{\"type\":\"function\"," : "{\"type\":\"function\",");
+        strict = phi__strict_put_tool(e, &e->ask->tools[i], ",\"parameters\":");
         /* omitted counts as true */
         phi__buf_text(out, strict ? ",\"strict\":true}" : ",\"strict\":false}");
     }
@@ -309,11 +302,7 @@ static void phi__responses_put_format(phi__encoder *e) {
         return;
     }
     phi__buf_text(out, ",\"text\":{\"format\":{\"type\":\"json_schema\"");
-    phi__render_member(out, "name", phi_str_of(format->name));
-    phi__buf_text(out, format->strict ? ",\"strict\":true,\"schema\":"
-                                      : ",\"strict\":false,\"schema\":");
-    phi__encode_scratch(e);
-    phi__encode_piece(e, phi_str_of(format->schema));
+    phi__openai_put_schema(e);
     phi__buf_text(out, "}}");
 }
 

@@ -95,7 +95,7 @@ PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *
     return status;
 }
 
-PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
+static phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bool *strict) {
     phi__strict_form form = phi__strict_form_of(e->codec, e->ask->model);
     struct phi__adapted made;
     *strict = false;
@@ -109,4 +109,17 @@ PHI__FN phi_str phi__strict_tool(phi__encoder *e, const phi__tool_view *tool, bo
     }
     return phi__render_blank(tool->schema) ? PHI__LIT("{\"type\":\"object\",\"properties\":{}}")
                                            : tool->schema;
+}
+
+PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema) {
+    phi__buf *out = &e->scratch;
+    bool strict;
+    phi__buf_text(out, "\"name\":");
+    phi__json_put_str(out, tool->name);
+    if (!phi__render_blank(tool->description))
+        phi__render_member(out, "description", tool->description);
+    phi__buf_text(out, schema);
+    phi__encode_scratch(e);
+    phi__encode_piece(e, phi__strict_tool(e, tool, &strict));
+    return strict;
 }
