@@ -110,15 +110,15 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x6656f400
+#if PHI__PUB_BASE != 0x9a1fc02e
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x6656f400
+#define PHI__PUB_BASE 0x9a1fc02e
 
 /* ---- src/base/profile.h ---- */
 
-/* profile.h - which parts a program leaves out.
+/* profile.h - the macros by which a program leaves parts of phi out.
 
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
    them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
@@ -225,7 +225,7 @@
 #define PHI_VERSION "0.1.0"
 #define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
 
-/* Linkage of the public functions: extern, or static with PHI_STATIC, or what you define. */
+/* Linkage of the public functions: extern, or static with PHI_STATIC, or your own definition. */
 #ifndef PHI_API
 #if defined(PHI_STATIC)
 #if defined(__GNUC__)
@@ -260,7 +260,7 @@
 extern "C" {
 #endif
 
-/* Bytes with a length; not terminated. Who owns them is said where one is handed over. */
+/* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
     const char *at;
     size_t len;
@@ -293,7 +293,7 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* A sentence for a status; "unknown status" for a number that is none. Never NULL, static. */
+/* A sentence for a status; "unknown status" for an unknown number. Never NULL, static. */
 PHI_API const char *phi_status_text(int status);
 
 /* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
@@ -315,7 +315,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit said no */
+    uint64_t refusals; /* how often this limit refused */
 } phi_memory;
 
 /* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
@@ -340,7 +340,7 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b);
 
 /* ---- src/base/arena.h ---- */
 
-/* arena.h - memory that is taken piece by piece and freed whole.
+/* arena.h - arenas: memory that is allocated piece by piece and freed as a whole.
 
    Blocks are chained and never move, so memory handed out stays where it is until the arena is
    reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
@@ -363,7 +363,7 @@ typedef struct phi_arena {
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
-    bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
+    bool rewound; /* keep blocks for later use, and round their sizes up for it */
 } phi_arena;
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
@@ -396,11 +396,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xf981fcc2
+#if PHI__PUB_TEXT != 0x1c8f8350
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xf981fcc2
+#define PHI__PUB_TEXT 0x1c8f8350
 
 /* ---- src/text/json.h ---- */
 
@@ -420,7 +420,7 @@ PHI_API void phi_arena_free(phi_arena *arena);
    Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
    it, phi_json_remove removes them all.
    Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
-   ends at PHI_JSON_MAX_DEPTH: beyond that is PHI_TOO_BIG.
+   is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
    Threads: a tree is only read by many at once, or used by one. */
 #ifndef PHI_TEXT_JSON_H
 #define PHI_TEXT_JSON_H
@@ -469,8 +469,8 @@ typedef struct phi_json_reader {
     const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
     const char *line_at;            /* where the line begins */
     const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* its first byte unescaped, and where that is going on */
-    const char *key;                /* of the value to come */
+    char *string, *to;              /* first unescaped byte, and where the next goes */
+    const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
@@ -486,7 +486,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, ph
                                    uint32_t flags, uint32_t max_depth);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
-/* What advance said last, with the tree or the error (either may be NULL). */
+/* The last status of advance, with the tree or the error (either may be NULL). */
 PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
                                           phi_parse_error *error);
 
@@ -559,8 +559,8 @@ PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *
 PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
-   be put elsewhere. NULL: it was not there. */
+/* Removes a member (the last of that name, which is returned, and all others) or an item; the
+   returned node can be put elsewhere. NULL: there was none. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
 
@@ -624,13 +624,13 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 extern "C" {
 #endif
 
-/* Why not, in words that a model can act on: arguments.path: expected string, got number */
+/* The reason, in words that a model can act on: arguments.path: expected string, got number */
 typedef struct phi_schema_error {
     char message[256]; /* terminated; cut at a character where it is too long */
 } phi_schema_error;
 
-/* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
-   PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
+/* Checks `value`. `name` is its name in messages (NULL: "arguments"); `error` may be NULL. PHI_OK;
+   PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
 
@@ -647,19 +647,19 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif /* PHI__PUB_TEXT */
 
 #ifdef PHI__PUB_IO
-#if PHI__PUB_IO != 0x6aac419f
+#if PHI__PUB_IO != 0xeb0e3099
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__PUB_IO 0x6aac419f
+#define PHI__PUB_IO 0xeb0e3099
 
 /* ---- src/io/transport.h ---- */
 
-/* transport.h - how a request leaves and its answer arrives.
+/* transport.h - the interface of transports, which send requests and receive answers.
 
-   A transport carries a request whose body can be read again from any offset, and pushes what
-   comes back: the head once, then body bytes, then the end once. phi has one over libcurl; a host
-   may give its own (a browser's fetch, a console's HTTP library), and tests use a scripted one. */
+   A transport carries a request whose body can be read again from any offset, and pushes the
+   answer: the head once, then body bytes, then the end once. phi has one over libcurl; a host may
+   give its own (a browser's fetch, a console's HTTP library), and tests use a scripted one. */
 #ifndef PHI_IO_TRANSPORT_H
 #define PHI_IO_TRANSPORT_H
 
@@ -692,7 +692,7 @@ PHI_API uint64_t phi_request_length(const phi_request *request); /* bytes of the
 /* Copies up to n bytes of the body from `offset`; 0 at or past the end. */
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);
 
-/* How far a transfer has come; each starts the deadline that fits. */
+/* The stages of a transfer; each starts its own deadline. */
 typedef enum phi_transfer_stage {
     PHI_TRANSFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
     PHI_TRANSFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
@@ -714,7 +714,7 @@ typedef struct phi_transport {
     void (*release)(void *user_data, phi_transfer transfer);
 } phi_transport;
 
-/* Tells a stage. Optional: a transport that never says counts as connected from open on. */
+/* Reports a stage. Optional: a transport that never says counts as connected from open on. */
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
 
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, bytes beyond 16
@@ -726,8 +726,8 @@ PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, con
    before the head. */
 PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
-/* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
-   PHI_TLS, PHI_TIMEOUT...) with words; words are copied, NULL for none. */
+/* The end: PHI_OK for a whole answer of any HTTP status, else the failure (PHI_NETWORK, PHI_TLS,
+   PHI_TIMEOUT...) with a message; `words` are copied, NULL for none. */
 PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *words);
 
 #ifdef __cplusplus
@@ -738,11 +738,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0xb002c59c
+#if PHI__PUB_MODEL != 0x2b7fd246
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0xb002c59c
+#define PHI__PUB_MODEL 0x2b7fd246
 
 /* ---- src/model/failure.h ---- */
 
@@ -782,8 +782,8 @@ typedef struct phi_failure {
     int http_status;         /* 0: there was no answer */
     bool retryable;          /* the same request may succeed later */
     bool has_retry_after;    /* the server asked for a delay */
-    uint64_t retry_after_ms; /* as asked, not capped */
-    phi_str code;            /* the provider's own word, or empty */
+    uint64_t retry_after_ms; /* as the server gave it, not capped */
+    phi_str code;            /* the provider's own error code, or empty */
     phi_str message;         /* for people */
     phi_str request_id;      /* for the provider's support, or empty */
 } phi_failure;
@@ -868,8 +868,8 @@ typedef struct phi_usage {
 /* Adds each field. */
 PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
 
-/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text
-   but for `role`; empty: absent. */
+/* Fields that the Rust original keeps with a message. phi carries them and uses none of them. JSON
+   text but for `role`; empty: absent. */
 typedef struct phi_message_extra {
     phi_str node_id, parent_id; /* integers from 0 */
     phi_str tags;               /* an array */
@@ -886,8 +886,8 @@ typedef struct phi_message {
     uint32_t turn_index;
     /* assistant */
     phi_stop_reason stop_reason;
-    phi_str raw_stop_reason;           /* as the wire said it; not in the JSON */
-    phi_str model, provider, protocol; /* as asked for: PHI_PROTOCOL_..., or empty when unknown */
+    phi_str raw_stop_reason;           /* as the provider sent it; not in the JSON */
+    phi_str model, provider, protocol; /* of the request: PHI_PROTOCOL_..., or empty when unknown */
     phi_usage usage;
     phi_str error_message;
     /* tool result */
@@ -907,12 +907,12 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 /* Deep copy into the arena; NULL: no memory. */
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
-/* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
+/* The interchange JSON, in the arena. Beyond the fields that others write it has, where they are
+   set: "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
    "signature" and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are
    no JSON value are written as a string; a string is quoted once more, unless its content is empty
-   or a JSON value that would be taken for the arguments: so each comes back as it was, here and
-   there.
+   or a JSON value that would read as the arguments: so each reads back as it was, in phi and in the
+   original.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads a message, copying into the arena. A missing or malformed field other than role and content
@@ -949,7 +949,7 @@ typedef struct phi_call {
     uint32_t index, gen;
 } phi_call;
 
-/* A decision that is waited for: see loop/hook.h. */
+/* A pending decision: see loop/hook.h. */
 typedef struct phi_ticket {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -969,46 +969,46 @@ typedef enum phi_event_kind {
     /* text: a part of the result while the tool runs; message: its blocks and details, where
        phi_call_partial gave it (else NULL); child_loop_id */
     PHI_EV_TOOL_UPDATE,
-    PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
+    PHI_EV_TOOL_PROGRESS, /* text: a message for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
-    /* forget the answer that is streaming (message: as far as it came): it failed, and will be
-       asked for again */
+    /* discard the streaming answer (message: as far as it came): the attempt failed, and the model
+       will be called again */
     PHI_EV_RETRACT,
-    /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
+    /* failure; attempt of attempts, the next one after delay_ms; text: a log line */
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: the input that no model will see; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
-    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    /* text: words about the run: a call that repeats itself, a store that refuses its thread, a
-       compactor that leaves nothing */
+    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise continues */
+    /* text: a message: a call that repeats itself, a store that refuses entries, a compactor that
+       leaves nothing */
     PHI_EV_WARNING,
-    /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
-       where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was
-       known already and nothing was done (PHI_OK) */
+    /* the outcome of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: a
+       message, where it was refused or failed, a newer one replaced it (PHI_CANCELLED), or its
+       op_id was known already and nothing was done (PHI_OK) */
     PHI_EV_REWRITE,
-    /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
+    /* text: "approaching_limit" or "at_limit"; context; once each time that level is reached */
     PHI_EV_CONTEXT_WARNING,
-    PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
+    PHI_EV_PRUNED, /* pruned: the messages that tools took out of the view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
     /* text: the request that is about to be sent, JSON (phi_agent_desc.capture_requests) */
     PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
-    PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
+    PHI_EV_PARALLEL_END,   /* parallel: which run was selected */
     /* a run is over, and the store has all of its thread: text: the thread's id; message_count;
        usage: of all its runs */
     PHI_EV_THREAD_UPDATED,
-    /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    /* forgotten: entries of the log that were freed, since the agent is at its memory limit */
     PHI_EV_FORGOTTEN,
     /* context: a policy that asks for summaries leaves out older entries; once until more are */
     PHI_EV_SUMMARY_NEEDED,
     PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
 
-/* What made a turn begin. */
+/* Why a turn began. */
 typedef enum phi_trigger {
     PHI_TRIGGER_USER = 1,
     PHI_TRIGGER_SUB_AGENT,
@@ -1041,68 +1041,68 @@ typedef struct phi_loop_info {
     phi_continuation continuation;
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
-    phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
-    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before
-       (has_system_prompt). phi_thread_system_prompt tells it of any run. */
+    phi_str config;   /* of an event read from JSON: its config_snapshot, JSON text; else empty */
+    /* Of a run in a thread: its agent's system prompt, where it differs from the run before
+       (has_system_prompt). phi_thread_system_prompt returns it for any run. */
     phi_str system_prompt;
     bool has_system_prompt;
 } phi_loop_info;
 
-/* What a compaction did, or is about to do. */
+/* The figures of a compaction, planned or done. */
 typedef struct phi_compaction {
-    uint64_t estimated_tokens; /* of what the model would see */
+    uint64_t estimated_tokens; /* of the view */
     size_t message_count;
     size_t messages_before, messages_after;
     uint64_t tokens_before, tokens_after; /* estimates */
     size_t loops_compacted;
 } phi_compaction;
 
-/* What a prune took away. */
+/* The messages that a prune took out. */
 typedef struct phi_pruned {
     uint64_t tokens_removed; /* by estimate */
     size_t messages_removed;
-    phi_str memo;              /* what stands in their place; empty: nothing does */
+    phi_str memo;              /* the message in their place; empty: none */
     const int64_t *timestamps; /* of the messages, oldest first */
     size_t timestamp_count;
 } phi_pruned;
 
-/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone,
-   as the original. */
+/* A revert. Steps are named "n12": entry 12 of the thread. JSON has only their numbers, as the
+   original. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
-    const phi_str *abandoned; /* the messages that are no longer shown */
+    const phi_str *abandoned; /* the messages taken out of the view */
     size_t abandoned_count;
     phi_str summary; /* empty: none was given */
     bool applied;
     phi_str reason; /* why it was not applied */
 } phi_reverted;
 
-/* How near to its limit is what a model call is sent. */
+/* How near a model call's request is to its limit. */
 typedef struct phi_context {
     /* by estimate, with system prompt and tools; the policy's, or the model's window */
     uint64_t tokens, limit;
     size_t messages, shown; /* of the view; how many of them are sent */
-    /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+    /* SUMMARY_NEEDED: the entries that need a summary, both included */
     uint64_t need_from, need_to;
 } phi_context;
 
-/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies,
-   behind the log's FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
+/* Entries that an agent at its memory limit forgot. The messages still in its lanes' views stand
+   again, as copies, behind the log's FORGOTTEN entry; phi_message_at counts from there. */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */
     size_t bytes;      /* of the agent's memory that were given back */
-    bool compacted;    /* what the model sees was compacted first */
+    bool compacted;    /* the view was compacted first */
     int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
 } phi_forgotten;
 
-/* Runs beside each other; record/session.h has what becomes of it. */
+/* A group of parallel runs; record/session.h has its record. */
 typedef struct phi_parallel {
     phi_str session_id;
     const phi_str *loop_ids; /* PARALLEL_START */
     size_t loop_count;
-    phi_str selected_loop_id; /* PARALLEL_END: the rest */
+    phi_str selected_loop_id; /* PARALLEL_END: this and the rest */
     size_t selected_index;
     phi_usage evaluation_usage; /* of the judge */
 } phi_parallel;
@@ -1128,7 +1128,7 @@ typedef struct phi_event {
     const phi_usage *usage;     /* TURN_END, AGENT_END; NULL: no answer, or no memory */
     const phi_failure *failure; /* ERROR; AGENT_END after one */
     /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
-       without a text: so many were dropped while the event queue was full. */
+       without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */
     const phi_compaction *compaction; /* COMPACTION_... */
@@ -1139,15 +1139,15 @@ typedef struct phi_event {
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
     phi_status status;   /* ERROR, AGENT_END */
-    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
+    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
        phi_abort_run */
     phi_str source;
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
-    /* of an event that was read (phi_event_from_json): AGENT_END's messages, TURN_END's tool
-       results; message_count of them. A TOOL_UPDATE that was read has its result in `message` */
+    /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
+       results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
     const phi_pruned *pruned;       /* PRUNED */
     const phi_reverted *reverted;   /* REVERTED */
@@ -1198,10 +1198,10 @@ typedef enum phi_tool_choice {
     PHI_TOOL_CHOICE_REQUIRED
 } phi_tool_choice;
 
-/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the
-   provider's own way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL,
-   whose arguments become the answer's text: a host reads JSON text in either case
-   (phi_message_json). docs/structured.md has the table. */
+/* The format of an answer: text, any JSON object, or JSON that a schema describes. Sent in the
+   provider's own form where it has one; else the model must call a tool PHI_RESPOND_TOOL, whose
+   arguments become the answer's text: a host reads JSON text in either case (phi_message_json).
+   docs/structured.md has the table. */
 typedef enum phi_format_kind {
     PHI_FORMAT_TEXT = 0,
     PHI_FORMAT_JSON_OBJECT,
@@ -1234,8 +1234,8 @@ typedef struct phi_cache {
     bool system, tools, messages;
 } phi_cache;
 
-/* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
-   what each does is said beside it. */
+/* Differences of OpenAI-compatible servers: bits of phi_model.quirks. The presets set them; each
+   has its effect beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
     /* system prompt as role developer, where the model reasons; with an effort: no temperature */
@@ -1289,7 +1289,7 @@ typedef struct phi_model {
     const char *id;       /* the name the API knows */
     const char *name;     /* for people (default: id) */
     /* for logs and ids, "anthropic" (default: the protocol); the old names openai-responses and
-       azure become openai_responses, azure_openai */
+       azure are read as openai_responses and azure_openai */
     const char *provider;
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
@@ -1331,9 +1331,9 @@ PHI_API phi_model phi_model_google(const char *id, const char *api_key);
    key. */
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
 /* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
-   signed for (NULL: us-east-1); id also the ARN of a profile: then say by a quirk
-   (PHI_QUIRK_CACHE_CONTROL) and by `reasoning` that a Claude is behind it. key: a Bedrock API key,
-   or "ACCESS:SECRET" or "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
+   signed for (NULL: us-east-1); id may be the ARN of a profile: when a Claude is behind it, set
+   PHI_QUIRK_CACHE_CONTROL and `reasoning`. key: a Bedrock API key, or "ACCESS:SECRET" or
+   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
 /* by Anthropic's protocol */
@@ -1346,7 +1346,7 @@ PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
 /* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name
-   that the proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set
+   configured in the proxy: where it does not begin with "claude-", "anthropic/" or "gpt-", set
    `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
 PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as
@@ -1363,11 +1363,10 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 
 /* ---- src/model/tokens.h ---- */
 
-/* tokens.h - how many tokens a text or a message is, by estimate: about four bytes of English a
-   token.
+/* tokens.h - estimates the tokens of a text or a message: about four bytes of English a token.
 
-   For deciding when a history grows too large and what a call may cost at most, never for billing:
-   what a provider reports is the truth. */
+   For deciding when a history grows too large and what a model call may cost at most, never for
+   billing: the provider's report counts. */
 #ifndef PHI_MODEL_TOKENS_H
 #define PHI_MODEL_TOKENS_H
 
@@ -1376,10 +1375,10 @@ PHI_API double phi_cost_of(const phi_cost *rates, const phi_usage *usage);
 extern "C" {
 #endif
 
-/* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of
-   a message cost stays ours. count_text NULL: the estimate. Called on the pumping thread, at any
-   time that a count is needed: it must not call phi, and must give the same count for the same text
-   each time. */
+/* A counter of the host's own for text, a real tokenizer for instance; phi estimates images and the
+   frame of a message itself. count_text NULL: the estimate. Called on the pumping thread, whenever
+   a count is needed: it must not call phi, and must give the same count for the same text each
+   time. */
 typedef struct phi_token_counter {
     size_t (*count_text)(void *user_data, phi_str text);
     void *user_data;
@@ -1402,11 +1401,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 #endif /* PHI__PUB_MODEL */
 
 #ifdef PHI__PUB_WIRE
-#if PHI__PUB_WIRE != 0xa2944e5e
+#if PHI__PUB_WIRE != 0x65e39ffb
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__PUB_WIRE 0xa2944e5e
+#define PHI__PUB_WIRE 0x65e39ffb
 
 /* ---- src/wire/overflow.h ---- */
 
@@ -1419,8 +1418,8 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage);
 extern "C" {
 #endif
 
-/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories
-   that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
+/* True for an assistant message that ended in an error whose text says so, of any provider: for
+   histories that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus
@@ -1434,7 +1433,7 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
    request's schema.
 
    The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that
-   a host need not know by which way it came. docs/structured.md tells the ways. */
+   a host need not know how the provider was asked for it (docs/structured.md). */
 #ifndef PHI_WIRE_STRUCTURED_H
 #define PHI_WIRE_STRUCTURED_H
 
@@ -1443,9 +1442,9 @@ PHI_API bool phi_message_is_overflow(const phi_message *message);
 extern "C" {
 #endif
 
-/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts,
+/* The JSON of an assistant message: the arguments of PHI_RESPOND_TOOL, or else all its texts,
    joined without anything between. One pair of Markdown fences around it is taken off, if it is no
-   JSON as it stands: models that are not held to JSON by their provider write them.
+   JSON as it stands: models write them where their provider does not enforce JSON.
    Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is
    terminated, and empty on success.
    PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too
@@ -1453,12 +1452,12 @@ extern "C" {
 PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
                                     char *words, size_t words_size);
 
-/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and
-   what schema.h understands of the schema for JSON_SCHEMA. With `strict`, members that are null
-   because a strict schema leaves nothing out are taken out of `value` first. `arena` is for the
-   schema's tree, and given back. PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say
-   what ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much work;
-   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
+/* Whether a value fits a format: any value fits TEXT, an object JSON_OBJECT; JSON_SCHEMA checks the
+   part of the schema that schema.h understands. With `strict`, members that are null because a
+   strict schema makes every property required are first removed from `value`. `arena` is for the
+   schema's tree, and given back. PHI_OK; PHI_PARSE: it does not fit, or the schema is no JSON:
+   words say why ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much
+   work; PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
    PHI_NO_SCHEMA; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
@@ -1470,7 +1469,7 @@ PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, p
 
 /* ---- src/wire/writer.h ---- */
 
-/* writer.h - an answer as a host's own model or codec writes it. */
+/* writer.h - functions by which a host's own model or codec writes its answer. */
 #ifndef PHI_WIRE_WRITER_H
 #define PHI_WIRE_WRITER_H
 
@@ -1480,20 +1479,19 @@ extern "C" {
 #endif
 
 /* An answer under way, handed to a phi_provider's functions and valid until they return. Everything
-   is copied. Want of memory is kept and ends the call by itself. What comes after phi_answer_stop
-   or phi_answer_fail counts for nothing. */
+   is copied. When memory runs out, the model call fails by itself. Writes after phi_answer_stop or
+   phi_answer_fail have no effect. */
 typedef struct phi_answer phi_answer;
 
-/* More text, more thinking: of the block that is open, or of a new one where that is of another
-   kind. */
+/* Appends text or thinking: to the open block, or to a new one where that is of another kind. */
 PHI_API void phi_answer_text(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_thinking(phi_answer *answer, phi_str bytes);
 
-/* The token that the thinking under way is to be sent back with. */
+/* Sets the signature with which the current thinking must be sent back. */
 PHI_API void phi_answer_signature(phi_answer *answer, phi_str token);
 
 /* Begins a call of a tool (id empty: one is made), more JSON text of its arguments (none at all:
-   {}), and its end. A call that is not ended, by this or by what comes next, is never run. */
+   {}), and its end. A call that is not ended, by this function or by the next block, never runs. */
 PHI_API void phi_answer_call(phi_answer *answer, phi_str id, phi_str name);
 PHI_API void phi_answer_arguments(phi_answer *answer, phi_str bytes);
 PHI_API void phi_answer_call_end(phi_answer *answer);
@@ -1501,11 +1499,11 @@ PHI_API void phi_answer_call_end(phi_answer *answer);
 /* Tokens so far, in place of earlier counts; total_tokens 0: it is computed. */
 PHI_API void phi_answer_usage(phi_answer *answer, const phi_usage *usage);
 
-/* The answer is whole: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With
+/* The answer is complete: STOP, LENGTH, TOOL_USE or GUARD_RAIL; anything else counts as STOP. With
    calls in it, STOP is TOOL_USE. */
 PHI_API void phi_answer_stop(phi_answer *answer, phi_stop_reason reason);
 
-/* It has failed. `retryable`: it is asked for again, as phi_retry says. */
+/* The answer has failed. `retryable`: phi tries again, as phi_retry says. */
 PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool retryable,
                              const char *words);
 
@@ -1517,11 +1515,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__PUB_WIRE */
 
 #ifdef PHI__PUB_CODECS
-#if PHI__PUB_CODECS != 0xbe109773
+#if PHI__PUB_CODECS != 0x7f2a1095
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__PUB_CODECS 0xbe109773
+#define PHI__PUB_CODECS 0x7f2a1095
 
 /* ---- src/codecs/translate.h ---- */
 
@@ -1534,16 +1532,16 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 extern "C" {
 #endif
 
-/* Puts messages into the shape that `target` takes; pure: the same messages give the same list, and
-   none of them is changed. What needs no change is the very message that was given, the rest are
+/* Puts messages into the form that `target` accepts; pure: the same messages give the same list,
+   and none of them is changed. A message that needs no change is the caller's own, the rest are
    copies in the arena.
 
-   Thinking, signatures and opaque items stay with answers that the target itself has given (model,
-   provider and protocol are its own), and are left out of others; tool call ids become such as the
-   target takes, the same one in the call and its result; a call that was cut, a result without its
-   call, a second result, extensions and answers of which nothing is left go; a call without a
+   Thinking, signatures and opaque items stay with answers of the target itself (model, provider and
+   protocol are its own), and are left out of others; tool call ids become ids that the target
+   accepts, the same in the call and its result; a call that was cut, a result without its call, a
+   second result, extensions and answers without remaining content are left out; a call without a
    result gets one, an error "No result provided"; images become a line of text where the target
-   takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md says it for each protocol.
+   takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md has the details of each protocol.
 
    Ownership: *out and the copies are the arena's; they point into the messages given.
    Errors: PHI_NO_MEMORY, PHI_BAD_ARG (target.protocol or id is missing): *out is not set.
@@ -1552,23 +1550,23 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
                                  size_t count, phi_arena *arena, const phi_message *const **out,
                                  size_t *out_count);
 
-/* What a host may put in its place (phi_agent_desc.translate_fn). It is called before each request
-   and must be pure too. PHI_OK: the list, of which messages may be those given, others in the
-   arena, or the host's own, valid until the run ends. Anything else fails the model call. */
+/* A host's own translation (phi_agent_desc.translate_fn). It is called before each request and must
+   be pure too. PHI_OK: the list; its messages may be the given ones, others in the arena, or the
+   host's own, valid until the run ends. Anything else fails the model call. */
 typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
                                        const phi_message *const *messages, size_t count,
                                        phi_arena *arena, const phi_message *const **out,
                                        size_t *out_count);
 
-/* The default, in that shape. */
+/* The default, as such a function. */
 PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
                                          const phi_message *const *messages, size_t count,
                                          phi_arena *arena, const phi_message *const **out,
                                          size_t *out_count);
 
 /* No translation: all answers count as the target's own, so that their thinking and signatures are
-   sent as they are. For one model under several names; another provider refuses what it did not
-   mint. What an encoder must do in any case (ids, lost results) it does. */
+   sent as they are. For one model under several names; another provider refuses signatures that it
+   did not mint. The encoder still does its own repairs (ids, lost results). */
 PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
                                       const phi_message *const *messages, size_t count,
                                       phi_arena *arena, const phi_message *const **out,
@@ -1582,11 +1580,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0x33f29c00
+#if PHI__PUB_LOG != 0xb99b4812
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0x33f29c00
+#define PHI__PUB_LOG 0xb99b4812
 
 /* ---- src/log/thread.h ---- */
 
@@ -1627,19 +1625,19 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_TURN_END,
     PHI_ENTRY_SPAWN,    /* a tool call ran another agent */
     PHI_ENTRY_NOTE,     /* the host's own; no model sees it */
-    PHI_ENTRY_FORGOTTEN /* every entry before it is gone (phi_agent_desc.at_memory_limit) */
+    PHI_ENTRY_FORGOTTEN /* every entry before it was freed (phi_agent_desc.at_memory_limit) */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began
-   with copies of what another one showed: phi_new_session, phi_thread_fork. */
+/* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
+   log began with copies of another log's view: phi_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
-    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up what stood in its place */
+    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up the messages in its place */
     PHI_ITEM_UNMEASURED = 1 << 3 /* an answer whose usage is of a list rewritten since */
 };
 
-/* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
+/* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
     /* nothing of the run, and none of its rewrites: the view is as before the run */
@@ -1657,8 +1655,8 @@ typedef enum phi_rewrite_reason {
 } phi_rewrite_reason;
 PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
 
-/* In the place of all that is in view from entry `from` to entry `to`, both included: these
-   messages, or nothing. */
+/* Replaces everything in view from entry `from` to entry `to`, both included, by these messages, or
+   by nothing. */
 typedef struct phi_span {
     uint64_t from, to;
     const phi_message *messages;
@@ -1666,17 +1664,17 @@ typedef struct phi_span {
     bool summary; /* they sum up the messages that they replace */
 } phi_span;
 
-/* The model that wrote a rewrite's messages, and what that took: phi_thread_usage counts it. */
+/* The model that wrote a rewrite's messages, and its usage, which phi_thread_usage counts. */
 typedef struct phi_written {
     const char *model; /* its id (default: not known) */
     phi_usage usage;
     double cost; /* dollars */
 } phi_written;
 
-/* A change of what a lane's model sees. Zero means default for every field. */
+/* A change of a lane's view. Zero means default for every field. */
 typedef struct phi_rewrite {
-    /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
-       (default, also where it is empty: made) */
+    /* UTF-8; a second rewrite of the same id changes nothing; only phi gives ids of "op-" and a
+       number (default, also when empty: phi makes one) */
     const char *op_id;
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
@@ -1726,8 +1724,8 @@ typedef struct phi_entry {
    that has forgotten entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API uint64_t phi_thread_first(const phi_thread *thread);
-/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be
-   read back. */
+/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status, when it cannot be
+   recalled. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 /* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
    phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
@@ -1744,12 +1742,12 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
 /* The host's own; also during a run. kind: a name; json: checked to be JSON. Both are copied.
-   PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing
+   PHI_BAD_ARG (also a name that begins with "phi.", which are phi's own), PHI_NO_MEMORY: nothing
    changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
-/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more
+/* A note of phi's own: the deferred rewrite, or null when none is deferred any more
    (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
@@ -1757,18 +1755,18 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    phi_thread_info that no other entry has; each where it is set. The last note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
 
-/* ---- what a thread knows of itself ---- */
+/* ---- a thread's info ---- */
 
 typedef struct phi_thread_info {
-    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept
-       in snapshots and texts. */
+    /* Of a thread in a store, its id there. Else a UUID, made at the first use, and kept in
+       snapshots and texts. */
     phi_str id;
     /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
     int64_t made_ms, changed_ms;
     phi_str title;       /* empty: none */
     phi_str metadata;    /* JSON text, an object; empty: none */
-    phi_str forked_from; /* phi_thread_fork: id of the other thread; empty: it is no fork */
-    uint64_t forked_at;  /* the last entry of that which it shows; UINT64_MAX: none */
+    phi_str forked_from; /* phi_thread_fork: id of the original thread; empty: it is no fork */
+    uint64_t forked_at;  /* the last entry of the original in this thread; UINT64_MAX: none */
 } phi_thread_info;
 
 /* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
@@ -1782,7 +1780,7 @@ PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
 /* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the
    last run), empty where it had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one,
-   or it is forgotten; PHI_BAD_ARG; what the store says. */
+   or it is forgotten; PHI_BAD_ARG; the store's status. */
 PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
@@ -1792,17 +1790,17 @@ PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's n
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
 
-/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back
-   to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all past
-   the end: all of it. The name is copied.
+/* Begins a lane with the view that lane `parent` (NULL: the active one) had after entry at_seq, cut
+   back to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all
+   past the end: all of it. The name is copied.
    PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not
-   UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the store says. */
+   UTF-8; PHI_BUSY, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
 /* Activates a lane; a new lane begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY,
    PHI_NO_MEMORY, the store's status: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
-/* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
+/* Switches to a fresh empty lane. phi makes its name; phi_thread_lane returns it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
@@ -1818,7 +1816,7 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- views ---- */
 
-/* A message as a lane shows it, and the entries it stands for. */
+/* A message of a lane's view, and the entries it stands for. */
 typedef struct phi_view_item {
     const phi_message *message;
     uint64_t from, to; /* the same for a message of the log's own */
@@ -1826,22 +1824,21 @@ typedef struct phi_view_item {
     uint64_t tokens; /* by estimate */
 } phi_view_item;
 
-/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end:
+/* The view of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end:
    now). The list is in the arena; its messages are the thread's, valid as an entry's.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what the store says. */
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; the store's status. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs
-   that have ended also what attempts took that were thrown away; and of summaries that a model
-   wrote. */
+/* The sum over all ended turns, of killed runs as well, in all lanes; for ended runs also of
+   discarded attempts; and of summaries that a model wrote. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
-/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as
-   phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it) are its messages; a
-   note behind them says where it came from (phi_thread_get_info). Shares nothing; runs, rewrites,
-   lanes, title and notes are not taken over. Also during a run. NULL: no memory, or what the store
-   says: phi_last_error. Caller frees with phi_thread_free. */
+/* A new thread in the same runtime. Its messages are the active lane's view after entry at_seq (as
+   phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it); a note behind them
+   names its origin (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes
+   are not copied. Allowed during a run. NULL: no memory, or a failure of the store: phi_last_error.
+   Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus
@@ -1852,11 +1849,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0xc6429d65
+#if PHI__PUB_HISTORY != 0x27b50ea0
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0xc6429d65
+#define PHI__PUB_HISTORY 0x27b50ea0
 
 /* ---- src/history/compact.h ---- */
 
@@ -1866,9 +1863,9 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
    originals stay in the log. A compaction never makes a view larger: a plan that would is dropped.
    The next compaction leaves the result of the last one as it is, until there is more to sum up.
 
-   A turn is what stands next to each other with the same loop_id and turn_index; a message without
-   a loop_id is one by itself, but for results, which belong to the turn of their call. A run is
-   what stands next to each other with the same loop_id. The current run is the last one. */
+   A turn is a row of adjacent messages with the same loop_id and turn_index. A message without a
+   loop_id is a turn by itself, but for results, which belong to the turn of their call. A run is a
+   row of adjacent messages with the same loop_id. The current run is the last one. */
 #ifndef PHI_HISTORY_COMPACT_H
 #define PHI_HISTORY_COMPACT_H
 
@@ -1889,10 +1886,10 @@ typedef struct phi_compaction_config {
     /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider finds too
        long is cut all the same */
     bool disable;
-    uint64_t max_context_tokens; /* (default: the agent's model's window; without one 100,000) */
-    /* (default: what the agent's prompt, tools and format are estimated at; without one 4,000) */
+    uint64_t max_context_tokens; /* (default: the model's window; without an agent 100,000) */
+    /* (default: an estimate of the agent's prompt, tools and format; without an agent 4,000) */
     uint64_t system_prompt_tokens;
-    /* of the window, as a part of 1: where there is no more headroom (default 0.9) */
+    /* the part of the window (0 to 1) at which the headroom ends (default 0.9) */
     double compact_at_pct;
     double budget_threshold_pct; /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
@@ -1903,7 +1900,7 @@ typedef struct phi_compaction_config {
     uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
     uint64_t max_summary_tokens; /* of what stands for a section (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
-    /* put before each section that was summed up, as the user's (default: none) */
+    /* put before each summed-up section, as a user's message (default: none) */
     const char *focus_message;
 } phi_compaction_config;
 
@@ -1912,24 +1909,24 @@ typedef struct phi_compaction_config {
    defaults. */
 PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
 
-/* What to replace in a view:
+/* The plan for a view:
    - of the current run, the turns between the first and the recent ones: by one summary. Long
      results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by a summary of its own; those before them: by nothing;
+   - earlier runs in scope: each by a summary of its own; runs before those: by nothing;
    - DURABLE entries stay, behind the summary.
    A summary is a user's message of one line for each message of the user or the model, as far as
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller
-   stands.
-   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config
-   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that
-   does not come after the one before. */
+   stays.
+   `out` and what it points to are in the arena; out->span_count 0: the plan would save nothing.
+   config NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out
+   of order. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
                                        phi_rewrite *out);
 
-/* The three levels over a list of messages, for hosts that keep their own; each only where the one
+/* The three levels over a list of messages, for hosts that keep their own; each only if the level
    before was not enough for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;
    - answers before the last keep_recent_turns messages become a line each, and their results go;
@@ -1937,9 +1934,9 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
      marker says how many messages went; where that is not enough, the newest that fit behind a
      marker stay; where not even the newest one fits beside it, the newest that fit, without a
      marker.
-   A marker that goes counts as the messages it stands for. What comes out is never over that budget
-   (it may be empty), and no result is parted from its call. The list is in the arena, its messages
-   are those given or in the arena. */
+   A marker that is removed counts as the messages it stands for. The resulting list is never over
+   that budget (it may be empty), and no result is parted from its call. The list is in the arena,
+   its messages are the caller's or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
@@ -1971,8 +1968,8 @@ extern "C" {
 typedef enum phi_summaries {
     PHI_SUMMARIES_USE = 0, /* summaries that stand in the view are sent */
     PHI_SUMMARIES_NONE,    /* they are left out */
-    /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
-       make one, then project again */
+    /* meta.need_* names the entries that do not fit; for an agent's runs PHI_EV_SUMMARY_NEEDED
+       does: make a summary, then project again */
     PHI_SUMMARIES_REQUEST,
     /* the same, and the agent has it written, as by phi_summarize of these entries */
     PHI_SUMMARIES_WRITE
@@ -1992,10 +1989,10 @@ typedef struct phi_policy {
     bool no_reserve;                /* reserve nothing */
     uint32_t max_messages;    /* after turns were cut; never into the newest (default: no limit) */
     uint32_t max_turns;       /* the newest ones only (default: no limit) */
-    uint32_t keep_last_turns; /* these are shown whatever the budget (default 3) */
+    uint32_t keep_last_turns; /* these are sent whatever the budget (default 3) */
     bool keep_no_turns;       /* none but the newest, whatever keep_last_turns says */
     phi_summaries summaries;
-    /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    /* the role of a summary: PHI_ROLE_USER (the default) or _ASSISTANT */
     phi_role summary_role;
     uint32_t include; /* PHI_INCLUDE_ bits (default: all) */
 } phi_policy;
@@ -2006,21 +2003,21 @@ PHI_API phi_policy phi_policy_default(void);       /* every field as it is when 
 PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
 PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
 PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
-/* its window, its output reserved: half at most */
+/* the model's window, less its output: half at most */
 PHI_API phi_policy phi_policy_for_model(const phi_model *model);
 
-/* The first that is not NULL; else the default one. */
+/* The first policy that is not NULL; else the default one. */
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
                                       const phi_policy *config);
 
 /* Which messages were left out, and why. */
 typedef struct phi_projection_meta {
-    uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
-    uint64_t budget_tokens;    /* what there was for messages */
+    uint64_t estimated_tokens; /* of the whole request, system prompt and tools too */
+    uint64_t budget_tokens;    /* the budget for messages */
     uint64_t system_tokens, tools_tokens;
     size_t messages_included; /* made results too */
     size_t messages_total;    /* of the view */
-    size_t groups_dropped;    /* not shown; without summaries */
+    size_t groups_dropped;    /* left out; without summaries */
     bool summary_used;
     bool window_truncated; /* max_turns or max_messages cut */
     bool budget_truncated; /* the budget cut: groups, summaries, or results of the newest turn */
@@ -2028,7 +2025,7 @@ typedef struct phi_projection_meta {
     bool overflow;         /* not even the newest turn fits, its tool results cut short included */
     /* results made for calls without, and results without a call that were left out */
     size_t orphans_repaired;
-    uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
+    uint64_t from_seq, to_seq; /* entries sent, without older summaries; from_seq > to_seq: none */
     /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
     bool need_summary;
     uint64_t need_from, need_to;
@@ -2045,7 +2042,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                const phi_message *const **out, size_t *out_count,
                                phi_projection_meta *meta);
 
-/* The same in words: a line for each group, whether it is shown, and why not. Text in the arena. */
+/* The same as text: a line for each group, whether it is sent, and why not. In the arena. */
 PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out);
@@ -2080,16 +2077,16 @@ typedef struct phi_prune {
 } phi_prune;
 
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
-   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes.
-   Both, and what they point to, are in the arena; out->meta tells the same as JSON. out->span_count
-   0: nothing goes, since there is nothing, or it is no larger than the memo. counter NULL: the
-   estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
+   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: the groups
+   taken. Both, and their pointers, are in the arena; out->meta has the same as JSON.
+   out->span_count 0: nothing is taken, since there is nothing to take, or the memo would be larger.
+   counter NULL: the estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
 PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                   const phi_token_counter *counter, phi_arena *arena,
                                   phi_rewrite *out, phi_pruned *pruned);
 
-/* The first entry of the active lane that may be taken: what stood there when it was compacted last
-   is as good as said by the user. */
+/* The first entry of the active lane that may be taken: messages that the last compaction left
+   standing count as the user's. */
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -2132,10 +2129,10 @@ typedef struct phi_revert {
     uint64_t end_seq;
 } phi_revert;
 
-/* What the active lane is to show no longer: all behind the step, in its place a user message
-   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then
-   out->span_count is 0): it "was not found", or "a user message" stands behind it. out->meta tells
-   the same as JSON. Both, and what they point to, are in the arena. PHI_BAD_ARG: no category;
+/* Plans to take everything behind the step out of the active lane's view, with a user message
+   "[Reverted to step n12 (failure): {summary}]" in its place. *reverted says so, or why not (then
+   out->span_count is 0): the step "was not found", or "a user message" stands behind it. out->meta
+   has the same as JSON. Both, and their pointers, are in the arena. PHI_BAD_ARG: no category;
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
                                    phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);
@@ -2147,11 +2144,11 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 
 /* ---- src/history/tracker.h ---- */
 
-/* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
+/* tracker.h - the tokens of a context: the provider's report, and an estimate of later messages.
 
-   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the
-   system prompt and the tools, too. Messages behind that answer are estimated. After a change of
-   the list (compaction, prune, replaced messages) the report no longer describes it: reset the
+   A provider says with each answer how many tokens it read and wrote; those are exact, and include
+   the system prompt and the tools. Messages behind that answer are estimated. After a change of the
+   list (compaction, prune, replaced messages) the report no longer describes it: reset the
    tracker. */
 #ifndef PHI_HISTORY_TRACKER_H
 #define PHI_HISTORY_TRACKER_H
@@ -2167,13 +2164,13 @@ typedef struct phi_tracker {
     size_t index;
 } phi_tracker;
 
-/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0
-   is ignored. */
+/* Records the usage of the answer at messages[index]: input, output, cache reads and writes. A sum
+   of 0 is ignored. */
 PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
 
-/* The tokens that a list of `count` messages is known to have, and in *from the first message that
-   is to be estimated and added. Where nothing is known of it, or it is too short to hold the
-   recorded one: 0, and *from is 0. */
+/* The known tokens of a list of `count` messages, and in *from the first message to estimate and
+   add. Where nothing is known, or the list is too short to hold the recorded message: 0, and *from
+   is 0. */
 PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
 
 /* The whole sum. counter NULL: the estimate. */
@@ -2190,11 +2187,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_HISTORY */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0xc30a22a1
+#if PHI__PUB_PERSIST != 0x891a13b9
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0xc30a22a1
+#define PHI__PUB_PERSIST 0x891a13b9
 
 /* ---- src/persist/store.h ---- */
 
@@ -2228,8 +2225,8 @@ typedef struct phi_store_item {
    agent are in use. */
 typedef struct phi_store {
     void *user_data;
-    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives
-       what, see append. */
+    /* Documents: snapshots, session records. save replaces the whole document, or nothing; for what
+       a save survives, see append. */
     phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
                        char *words, size_t words_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out, char *words,
@@ -2238,9 +2235,9 @@ typedef struct phi_store {
     /* agent_id NULL: all; the latest change first. */
     phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
                        const phi_store_item **out, size_t *count, char *words, size_t words_size);
-    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected`
-       entries that are there (0: the thread begins); PHI_STALE: there are more or fewer. When it
-       has said PHI_OK they survive a crash of the process (and of the machine, as the store's own
+    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind the
+       `expected` entries of the store (0: the thread begins); PHI_STALE: it has more or fewer.
+       After PHI_OK they survive a crash of the process (and of the machine, as the store's own
        policy says). */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
@@ -2255,8 +2252,8 @@ typedef struct phi_store {
                                 size_t words_size);
     phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
                                size_t *count, char *words, size_t words_size);
-    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is
-       harmless. */
+    /* Held while a thread is written to: PHI_BUSY when another writer has it. unlock without lock
+       is harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *words, size_t words_size);
     void (*unlock)(void *user_data, const char *thread_id);
 } phi_store;
@@ -2273,12 +2270,13 @@ typedef struct phi_store {
    when no event of the agent waits (of a thread lent to phi_run: no event at all). A call that
    needs them recalls the whole log from the store, or returns the store's status; then the log
    stays until another entry goes out of view.
-   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as
-   the store's functions else; words go to *words. Then nothing changed. */
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: no store, or an invalid
+   id; else the status of the store's functions, and its message in `words`. Then nothing
+   changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried
-   again with the next entry. PHI_MISUSE: the thread is in no store. */
+/* Writes the entries that the store does not have yet. PHI_OK: it has everything. After a failure
+   the next entry tries again. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
 /* Syncs and detaches; also when the sync fails, and keeps the id. Before, it recalls evicted
    entries: where that fails the thread stays attached. */
@@ -2287,8 +2285,8 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that th
 
 /* ---- a thread as text ---- */
 
-/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store
-   says. */
+/* A header line and one line for each entry, JSON Lines; in the arena. PHI_NO_MEMORY; the store's
+   status. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
 /* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words
    name the line, and
@@ -2305,18 +2303,18 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
 
 /* file_store.h - a phi_store in a directory: one file for each document and each thread.
 
-       {id}.json         a document, as it was given
-       {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
+       {id}.json a document, as it was saved
+       {id}.jsonl a thread: a header line, then one line for each entry, with a check value
        {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the
-   first 64 KiB) has a first line more, {"phi_agent_id":"..."}, that load leaves out.
-   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after
-   its comma up to the line's end; lines that were appended together say so ("of":[12,14]), and
-   count only when all of them are there. Writers lock, readers do not: a reader beside a writer may
-   see the state of a moment ago. Nothing waits for a lock. Files are made for their owner alone
-   (0600); directories as the process's umask says. */
+   first 64 KiB) has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A thread's
+   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma
+   up to the line's end; lines that were appended together say so ("of":[12,14]), and count only
+   when all of them are there. Writers lock, readers do not: a reader beside a writer may see the
+   state of a moment ago. Nothing waits for a lock. Files are made for their owner alone (0600);
+   directories as the process's umask says. */
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
 
@@ -2336,13 +2334,13 @@ typedef struct phi_file_store_desc {
     bool sync;
 } phi_file_store_desc;
 
-/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are
-   the same store, and each is a phi_store for phi_thread_attach.
+/* Allocates the store and touches no file yet. The caller closes *out; copies of it are the same
+   store, and each is a phi_store for phi_thread_attach.
    PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with
    PHI_NO_FILES or PHI_NO_STORE_FILES.
    *out is zeroed then.
    Threads: one at a time for each store. Stores of one directory, in one process or in several,
-   shut each other out by their locks. */
+   exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
 /* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
 PHI_API void phi_file_store_close(phi_store *store);
@@ -2370,7 +2368,7 @@ PHI_API void phi_file_store_close(phi_store *store);
 extern "C" {
 #endif
 
-/* What a lane shows. */
+/* The figures of a lane's view. */
 typedef struct phi_lane_figures {
     size_t messages; /* in view; all that follow count among these */
     size_t user, answers, results, extensions;
@@ -2384,30 +2382,30 @@ typedef struct phi_lane_figures {
 PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
                                       phi_lane_figures *out);
 
-/* The newest message of a role that a lane (NULL: the active one) shows. The message is the
+/* The newest message of a role in the view of a lane (NULL: the active one). The message is the
    thread's, valid as an entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY,
    PHI_BAD_ARG: *out is untouched. */
 PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
                                    phi_view_item *out);
-/* What the model said last: the text of the newest answer that has any, its blocks joined, in the
-   arena. Errors as phi_thread_last. */
+/* The text of the newest answer that has any, its blocks joined, in the arena. Errors as
+   phi_thread_last. */
 PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
                                         phi_arena *arena, phi_str *out);
 
-/* What phi_thread_describe shows. Zero means default for every field. */
+/* Options of phi_thread_describe. Zero means default for every field. */
 typedef struct phi_describe {
-    const char *lane;    /* whose view it is (default: the active one) */
+    const char *lane;    /* the lane whose view it is (default: the active one) */
     uint64_t before;     /* the thread as it was before this entry (default: as it is now) */
     uint32_t last;       /* entries, the newest (default 20; PHI_UNLIMITED) */
-    uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* of each text; the rest is cut (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
-/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first;
-   of a message, whether the lane shows it, whether what a rewrite made stands for it, or whether it
-   is hidden. The wording may change. A line names at most four calls or spans, and names are cut to
-   80 bytes. Control characters are written "\n" or "\x1b".
+/* The thread as text, for people: two lines of figures, then a line for each entry, oldest first;
+   of a message, whether it is in the lane's view, replaced by a rewrite's message, or hidden. The
+   wording may change. A line names at most four calls or spans, and names are cut to 80 bytes.
+   Control characters are written "\n" or "\x1b".
    Ownership: text in the arena. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; phi_thread_entry's status: *out is
    untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out);
@@ -2420,11 +2418,11 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 #endif /* PHI__PUB_PERSIST */
 
 #ifdef PHI__PUB_LOOP
-#if PHI__PUB_LOOP != 0xbdee3c81
+#if PHI__PUB_LOOP != 0x13e8cacd
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__PUB_LOOP 0xbdee3c81
+#define PHI__PUB_LOOP 0x13e8cacd
 
 /* ---- src/loop/compactor.h ---- */
 
@@ -2442,27 +2440,26 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
 extern "C" {
 #endif
 
-/* Owned by the agent, valid until `end` was called, or `start` has said no. */
+/* Owned by the agent, valid until `end` was called, or `start` has refused. */
 typedef struct phi_compaction_request {
     phi_agent agent;
-    const phi_view_item *items; /* what its model sees; copies */
+    const phi_view_item *items; /* the messages of the view; copies */
     size_t item_count;
-    uint64_t target_tokens;       /* what the view is to come to at most, by estimate */
+    uint64_t target_tokens;       /* the tokens that the view may have afterwards, by estimate */
     phi_compaction_config config; /* as it counts now, defaults filled in */
 } phi_compaction_request;
 
 /* All are called on the pumping thread, and none may wait. One job at a time. */
 typedef struct phi_compactor {
-    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made
-       now. */
+    /* Begins. PHI_OK: the other functions get *job; anything else: phi's own plan is used now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
        copied before `end` is called. Any other status is a failure. A stale rewrite, or one that
        saves nothing, counts as a failure. So does a rewrite that leaves the model nothing to see:
        PHI_EV_WARNING says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
-    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the
-       agent is freed, or its history replaced. It calls nothing of this agent's. */
+    /* The job is done, or not needed any more: phi does not use it from here on. Also when the
+       agent is freed, or its history replaced. It must call nothing of this agent. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;
@@ -2477,11 +2474,11 @@ typedef struct phi_compactor {
 /* hook.h - hooks at seventeen points of a run, decisions that may wait, and the list of what a
    runtime's runs wait for.
 
-   One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
-   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook
-   that waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A
-   wait has a deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where
-   nothing can be denied, goes on. */
+   An agent has one hook function; hook->point says where it is called. It answers at once
+   (PHI_ALLOW, PHI_DENY), or returns PHI_WAIT and calls phi_decide later with hook->ticket, from any
+   thread: a permission dialog is a hook that waits. The run stands still meanwhile (of tool calls:
+   only that call), phi_step does not. A wait has a deadline, phi_agent_desc.decision_timeout_ms:
+   then the point is denied, or, where nothing can be denied, the run continues. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
@@ -2490,13 +2487,13 @@ typedef struct phi_compactor {
 extern "C" {
 #endif
 
-/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is
-   said; where it is not, it does nothing. */
+/* The points, in the order of a run; bits of phi_agent_desc.hook_points. Each says what PHI_DENY
+   does; without such a line it does nothing. */
 typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
     /* turn_index, message_count. DENY: the run ends before the turn */
     PHI_HOOK_BEFORE_TURN = 1 << 1,
-    /* messages: what the model would see; may be replaced. Asked once a turn, and again after a
+    /* messages: the projection; may be replaced. Called once a turn, and again after a
        compaction */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
     /* messages, extensions too; extensions still in the list are dropped */
@@ -2508,24 +2505,23 @@ typedef enum phi_hook_point {
        DENY: it is not run, and the model reads the reply */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of it. It cannot
-       wait: PHI_WAIT is as PHI_DENY */
+    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event. It cannot wait:
+       PHI_WAIT counts as PHI_DENY */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
-    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it
-       has no more). ALLOW with a reply: that is one message of steering. */
+    /* When the run looks for steering and the queue is empty (in PHI_QUEUE_ALL: always, until it
+       returns none). ALLOW with a reply: the reply is a steering message. */
     PHI_HOOK_STEERING = 1 << 12,
-    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
+    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
-    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the
+    /* Before a user's message is stored: text, input; called after the agent's `filters`. WARN: the
        reply is appended for the model; DENY: the input is refused, and the reply says why. */
     PHI_HOOK_FILTER = 1 << 15,
-    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the
-       model's own. is_error: the last one was refused, and a fresh one is wanted; such an attempt
-       is made once a turn and does not count as a retry. DENY: the call fails, and the reply says
-       why. */
+    /* Before each attempt of a model call. ALLOW with a reply: the reply is its key; without one:
+       the model's own. is_error: the provider refused the last key; such an attempt is made once a
+       turn and does not count as a retry. DENY: the call fails, and the reply says why. */
     PHI_HOOK_CREDENTIAL = 1 << 16
 } phi_hook_point;
 
@@ -2542,8 +2538,7 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
-    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or its deadline
-       has passed */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: called again after phi_decide or the deadline */
     bool decided;
     uint64_t seq; /* of the last event queued before; over the runtime */
     phi_str loop_id;
@@ -2559,9 +2554,9 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
-       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own, which is copied
-       when it returns, and so are the messages in it that are not of the list it was given; a NULL,
-       and a message without its content, are left out. */
+       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
+       copied when the hook returns, and so are its messages that were not in the given list; a
+       NULL, and a message without its content, are left out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -2569,23 +2564,23 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may
-   call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free its
-   agent, or any other. */
+/* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
+   It may call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free
+   its agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
 /* A filter sees the text of user messages (their text blocks, joined by line breaks) before they
-   are stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first
-   PHI_DENY ends that. */
+   are stored: prompts, steering, follow-ups, injected ones. All are called in order, up to the
+   first PHI_DENY. */
 typedef struct phi_filter {
     phi_hook_fn fn;
     void *user_data;
 } phi_filter;
 
-/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL:
-   none.
+/* Decides a waiting hook. `reply` as the point says: a reason, changed arguments, a warning;
+   copied; NULL: none.
 
-   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an
+   Lifetime: the ticket dies with the first decision, its deadline, the end of the run or call (an
               abort, a freed agent); a dead one gives PHI_STALE and changes nothing.
    Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
               nothing is decided: try again, or without a reply, which always has room. PHI_BAD_ARG:
@@ -2604,7 +2599,8 @@ typedef enum phi_waiting {
 /* "nothing", "decision", "call", "retry", "budget", "model". Static. */
 PHI_API const char *phi_waiting_text(phi_waiting kind);
 
-/* Something that waits. Strings are owned by the agent and valid until the next phi_step. */
+/* Something that a run waits for. Strings are owned by the agent and valid until the next
+   phi_step. */
 typedef struct phi_pending_item {
     phi_waiting kind;
     phi_agent agent;
@@ -2615,8 +2611,8 @@ typedef struct phi_pending_item {
     phi_call call; /* of the decision's tool call, too */
     phi_str tool_name, tool_call_id, arguments;
     phi_str text;      /* filter: the input; BUDGET: the reason */
-    phi_agent payer;   /* BUDGET: for whom phi_budget_raise is to be called: it, or one above it */
-    bool has_deadline; /* else it waits for ever */
+    phi_agent payer;   /* BUDGET: to call phi_budget_raise for: this agent, or one above it */
+    bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
 } phi_pending_item;
 
@@ -2625,8 +2621,8 @@ typedef struct phi_pending_item {
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
 
 /* What one agent waits for: the first thing that phi_pending lists of its run, or the model's
-   answer. *out, where given, is that thing; zero but for the agent and its run where it waits for
-   nothing. NOTHING for a stale agent. Pumping thread. */
+   answer. *out, where given, is that thing; when it waits for nothing, all but its agent and run
+   are zero. NOTHING for a stale agent. Pumping thread. */
 PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus
@@ -2636,8 +2632,8 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 /* ---- src/loop/run.h ---- */
 
-/* run.h - what bounds a run: limits, budgets, deadlines, retries, and how tools are run. Zero means
-   default. */
+/* run.h - the settings of runs: limits, budgets, deadlines, retries, and the order of tools. Zero
+   means default. */
 #ifndef PHI_LOOP_RUN_H
 #define PHI_LOOP_RUN_H
 
@@ -2646,23 +2642,23 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 extern "C" {
 #endif
 
-/* Looked at before each turn; the first one reached ends the run with a user message
-   "[Agent stopped: ...]". */
+/* Checked before each turn; the first limit reached ends the run with a user message "[Agent
+   stopped: ...]". */
 typedef struct phi_limits {
     uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
     uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
     uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
-    /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise, or for
-       decision_timeout_ms, after which it ends it */
+    /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise; after
+       decision_timeout_ms it ends the run */
     bool pause;
 } phi_limits;
 
 /* What an agent may spend over its life, all its runs and those of the agents below it
    (phi_agent_desc.parent). Before a turn the worst that its model call may cost is reserved here
-   and in every budget above: its input by estimate and max_tokens of output; afterwards what it did
-   cost is charged. So all together spend no more than the budget, but for what an estimate was
-   short of. A budget that a turn does not fit in is a limit that is reached. */
+   and in every budget above: its input by estimate and max_tokens of output; afterwards its real
+   cost is charged. So all together spend no more than the budget, except where an estimate was too
+   low. A budget with no room for a turn counts as a limit that is reached. */
 typedef struct phi_budget {
     uint64_t max_tokens;   /* of every kind, cached ones too (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
@@ -2670,27 +2666,27 @@ typedef struct phi_budget {
 } phi_budget;
 
 /* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before
-   any hook is asked; a run that does not fit by itself ends with an error, and the run after it
+   any hook is called; a run that does not fit by itself ends with an error, and the run after it
    begins with more room. */
 typedef enum phi_at_memory_limit {
-    /* Compacts what the model sees, as phi_compact does, but without its hooks and events; where
-       that is not enough, as FORGET. */
+    /* Compacts the view, as phi_compact does, but without its hooks and events; where that is not
+       enough, as FORGET. */
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
-    /* Forgets the oldest turns: the model sees the newest ones, summaries and durable messages. */
+    /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,
     /* Nothing: runs end with an error until phi_clear_messages, say, makes room. */
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* What a budget has seen. reserved: by active turns. */
+/* The spending of a budget. reserved: by active turns. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the active run, and to the agent's budget where it has that limit. More
-   than there are numbers for is no limit. */
+/* Added to the limits of the active run, and to the agent's budget where it has that limit. A sum
+   that overflows is no limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -2701,16 +2697,16 @@ typedef struct phi_raise {
 
 /* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
    min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a
-   delay that the server asks for is kept as it is. What would end behind the run's max_duration_ms
-   is not waited for. What failed is not in the history; the failure's words take some of its
-   memory. */
+   delay that the server asks for is used as it is. phi does not wait when the delay would end after
+   the run's max_duration_ms. Failed attempts are not in the history; the failure's message takes
+   some of its memory. */
 typedef struct phi_retry {
     bool disable;              /* try once */
     uint32_t max_retries;      /* beyond the first attempt (default 3) */
     uint32_t initial_delay_ms; /* (default 1,000) */
     double backoff_multiplier; /* (default 2) */
     uint32_t max_delay_ms;     /* of ours (default 30,000) */
-    /* a server that asks for more is not waited for: the call fails (default 60,000) */
+    /* when a server asks for more, the model call fails at once (default 60,000) */
     uint32_t max_server_delay_ms;
 } phi_retry;
 
@@ -2740,10 +2736,10 @@ typedef enum phi_tool_mode {
 
 /* input.h - input for a running agent: steering, follow-ups and injected messages.
 
-   Steering changes the course: it is looked for before the first turn, between tools (one by one:
-   after each; in batches: after each batch; at once: when all have ended) and after each turn.
+   Steering changes the course: the run looks for it before the first turn, between tools (one by
+   one: after each; in batches: after each batch; at once: when all have ended) and after each turn.
    Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
-   it is looked for where the run would end. Both queues outlive a run: the next run delivers their
+   the run looks for it when it would end. Both queues outlive a run: the next run delivers their
    input. An injected message belongs to the current run: it is delivered before the next model
    call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by
    itself only when all three are empty. */
@@ -2765,7 +2761,7 @@ extern "C" {
    Callbacks: safe inside one.
    Nothing is written to phi_last_error, which is the pumping thread's.
    phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is
-   going on. */
+   active. */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
@@ -2786,14 +2782,16 @@ typedef struct phi_enqueue_desc {
     const char *id;     /* of the request, UTF-8, at most 128 bytes, */
     /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
     const char *refs;
-    const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
+    const char *loop_id; /* the run that it is meant for (default: any) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was queued;
+/* phi_enqueue with options. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was
+   queued;
    PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 
-/* What waits in a queue (not what a run has taken for its next turn), and forgetting it;
+/* The number of messages in a queue (without those that a run has taken for its next turn), and
+   removing them;
    PHI_INPUT_NONE: all queues. Pumping thread. Texts that were posted and not yet read by a phi_step
    are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);
@@ -2830,7 +2828,7 @@ typedef struct phi_tool_spec {
     bool strict;                       /* phi_tool.strict */
 } phi_tool_spec;
 
-/* What a model is asked. Valid until close, or until encode returns. */
+/* A request to a model. Valid until close, or until encode returns. */
 typedef struct phi_model_request {
     phi_agent agent;
     const phi_model *model; /* api_key: of this attempt (PHI_HOOK_CREDENTIAL) */
@@ -2864,18 +2862,18 @@ typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
    but phi_step, phi_runtime_close and phi_runtime_free; the others those of phi_answer and of
    arenas alone. */
 typedef struct phi_provider {
-    const char *protocol; /* copied; a name of phi's own: this one is used in its stead */
+    const char *protocol; /* copied; of a name that is phi's own, this provider replaces phi's */
     void *user_data;
     /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again
        (phi_retry); close is not called. *call comes back in the others. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
-    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns
-       at once. DONE without phi_answer_stop or phi_answer_fail: the answer is whole. While the host
-       does not pop its events it is not called. phi_step sleeps 10 ms at most meanwhile; a host's
-       thread that has something calls phi_wake. */
+    /* Called once in each phi_step until it says PHI_POLL_DONE: writes the next part of the answer,
+       and returns at once. DONE without phi_answer_stop or phi_answer_fail: the answer is complete.
+       While the host does not pop its events it is not called. phi_step sleeps 10 ms at most
+       meanwhile; a host's thread calls phi_wake when it has text. */
     phi_poll (*poll)(void *user_data, void *call, phi_answer *answer);
-    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed
-       agent, an answer that has failed. */
+    /* Called once for each open that returned PHI_OK: after DONE, or before it, upon an abort, a
+       freed agent or a failed answer. */
     void (*close)(void *user_data, void *call);
 
     /* Writes the request of an attempt into *out, zeroed before. Not PHI_OK: the call fails. */
@@ -2892,10 +2890,10 @@ typedef struct phi_provider {
     void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
 } phi_provider;
 
-/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its
-   protocol; a later one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither
-   kind, or of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent
-   that has it continues with it until the agent gets another model. */
+/* Registers a provider with a runtime: agents that are made, or get a model, from then on find it
+   by its protocol; the latest of a name counts. Copied. PHI_BAD_ARG: functions of neither kind, or
+   of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent keeps its
+   provider until it gets another model. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus
@@ -2907,11 +2905,11 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 /* tool.h - a tool that a model may call: a name, a schema, and functions that may span frames.
 
-   start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
-   PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
-   phi_step, or by phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly
-   one result: the first one given; after phi_call_finish a function may return either. A call whose
-   tool returns PHI_DONE without a result gets an empty text. */
+   start(call) gives its result with phi_call_result and returns PHI_DONE, or returns PHI_PENDING. A
+   pending call is finished by its own step(call), which is called once in every phi_step, or by
+   phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly one result: the
+   first one given; after phi_call_finish a function may return either. A call whose tool returns
+   PHI_DONE without a result gets an empty text. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 
@@ -2947,8 +2945,8 @@ typedef struct phi_field {
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
     const char *name, *description; /* borrowed until the agent is freed */
-    /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what the model
-       sends all the same is not checked */
+    /* JSON Schema of the arguments, borrowed likewise; NULL: the tool declares none, and arguments
+       are not checked */
     const char *schema;
     const char *label; /* for people (default: name) */
     /* arguments: JSON object, borrowed until the call is finished */
@@ -2958,14 +2956,14 @@ typedef struct phi_tool {
        called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for a
        call out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
-    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
-       the arguments it had, which are checked once more; its phi_call_state is empty. (default: a
-       call of a tool without `step` waits on to be finished from outside, any other fails) */
+    /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
+       the same arguments, which are checked once more; its phi_call_state is empty. (default: a
+       call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
-    bool checks_arguments; /* words its own argument errors; default: the schema is checked */
+    bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
        refuse it for an agent without that hook. */
     bool needs_approval;
@@ -2974,19 +2972,19 @@ typedef struct phi_tool {
        be adapted fails the model call, with a message */
     bool strict;
     /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
-       provisional: the call may still come to nothing. `field` and its strings are valid until it
-       returns. (default: none) */
+       provisional: the call may never start. `field` and its strings are valid until it returns.
+       (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
-    /* it calls phi_call_revert: all results of an agent that has it end, as they enter the history,
-       with a text block that names them: "[step n12]" */
+    /* it calls phi_call_revert: every result of an agent with this tool ends, when it enters the
+       history, with a text block that names it: "[step n12]" */
     bool names_steps;
-    /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does not pop its
-       events gets none (default: none) */
+    /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs; a host that does not pop its events
+       gets none (default: none) */
     uint32_t heartbeat_ms;
-    /* A call whose result is an error, or that runs into its deadline, is started again: so often,
-       and after so long each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
-       tells of each try, and the model sees the last result alone. Not after an abort, nor for
+    /* How often, and after which delay, a call is started again whose result is an error or that
+       runs into its deadline. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
+       reports each retry, and the model sees only the last result. Not after an abort, nor for
        arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
@@ -3002,51 +3000,51 @@ typedef struct phi_tool_result {
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
-   changes. PHI_NO_MEMORY: nothing changes; the call then fails with those words by itself. */
+   changes. PHI_NO_MEMORY: nothing changes; the call then fails by itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Finishes a call with one text.
 
    Ownership: `text` is copied before return.
-   Lifetime:  `call` dies when its result is in the thread; a dead one gives PHI_STALE and changes
-              nothing.
+   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
+   changes nothing.
    Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG:
               larger than the inbox can ever hold (use phi_call_result on the pumping thread).
    Callbacks: safe inside one. */
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
-/* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
-   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
+/* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
+   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
    events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
 /* The same with text and image blocks, details for the host and the run of a sub-agent. The event's
    message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
-   PHI_BAD_ARG: a block that is neither text nor image, with words. */
+   PHI_BAD_ARG: a block that is neither text nor image; phi_last_error names it. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block a call: it gives the same one every time, which never
-   moves nor grows. NULL: stale, no memory, or more bytes than the block has, which somebody took
-   before. Pumping thread only. */
+   `cancel`, if that is called). One block for each call: every request returns the same block,
+   which never moves nor grows. NULL: stale, no memory, or more bytes than the block got at first.
+   Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees
-   it, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no
-   category; PHI_NO_MEMORY: nothing changed.
+/* Context edits: a tool takes messages out of the model's view. Applied when the turn is over:
+   later turns see the effect, this turn does not. Copied. Pumping thread only. PHI_STALE;
+   PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
 
    Prune: the model's answers and tool results, the oldest first, whole answers with their results,
    until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their place. The
    prunes of one turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
 
    Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
-   last wish of a turn counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and
-   nothing is wished. PHI_EV_REVERTED tells what became of it, in either case. */
+   last revert of a turn counts. PHI_REJECTED: it is not possible; `words`, where given, say why,
+   and nothing is noted. PHI_EV_REVERTED reports the outcome in either case. */
 PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
 PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
                                    phi_str summary, char *words, size_t words_size);
 
-/* What the call is: valid while it is pending, on the pumping thread; empty when stale. */
+/* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);
@@ -3077,7 +3075,7 @@ struct phi_profile;
 typedef struct phi_agent_desc {
     phi_model model;           /* copied, strings too */
     const char *system_prompt; /* copied (default: the profile's, or none) */
-    const phi_tool *tools;     /* the array is copied; what it points to, see phi_tool */
+    const phi_tool *tools;     /* the array is copied; for its pointers see phi_tool */
     size_t tool_count;
     phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
     uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
@@ -3093,13 +3091,13 @@ typedef struct phi_agent_desc {
     /* of the view, before a request that nears the model's window, and after one that the provider
        finds too long; its text is copied */
     phi_compaction_config compaction;
-    phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
+    phi_compactor compactor; /* makes those near the window; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
     phi_retry retry;
     const struct phi_profile *profile; /* fills unset fields; copied (default: none) */
-    /* copied (default: random; config_id: from the model). loop ids are session.config.N */
+    /* copied (default: random; config_id: from the model). Loop ids are session.config.N */
     const char *agent_id, *session_id, *config_id;
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
     /* its phi_abort ends this one's runs too, and its budget pays for them; both are of one runtime
@@ -3112,7 +3110,7 @@ typedef struct phi_agent_desc {
     phi_keep keep;
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
-    /* of what waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
+    /* how long a run waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
     const phi_filter *filters; /* of user messages; the array is copied */
     size_t filter_count;
@@ -3124,10 +3122,10 @@ typedef struct phi_agent_desc {
     /* this often: it is not run, and the run ends (default 5; the same) */
     uint32_t repeat_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does there. Without a store, entries that no lane shows leave memory for good:
-       PHI_EV_FORGOTTEN tells of it, and so does an entry of the log; what pointers to them point to
-       is gone, and older responses are stale. With a store the log stays whole, and is read back
-       when asked for (default: compact, then forget). */
+    /* What it does at that limit. Without a store, entries that no lane's view has are freed for
+       good: PHI_EV_FORGOTTEN reports it, and so does an entry of the log; pointers to them are
+       invalid, and older responses are stale. With a store the log stays whole, and is recalled
+       when needed (default: compact, then forget). */
     phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
@@ -3136,15 +3134,14 @@ typedef struct phi_agent_desc {
        one of that name, or phi's own) */
     const phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    /* emit the request of each turn, before its first attempt: PHI_EV_TURN_REQUEST */
     bool capture_requests;
-    /* where its thread is kept, and loaded from if it is there; copied, what it points to borrowed
-       until the agent is freed (default: in memory only) */
+    /* keeps its thread, and loads it if it is there; copied, its pointers borrowed until the agent
+       is freed (default: in memory only) */
     const phi_store *store;
-    const char *thread_id;    /* which one; copied (default: a new one, its id made) */
-    const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
-    /* of what a model is shown: policy, warnings, budget, compaction and prunes go by it (default:
-       the estimate) */
+    const char *thread_id;    /* its id there; copied (default: a new thread, phi makes its id) */
+    const phi_policy *policy; /* chooses the messages to send; copied (default: all of them) */
+    /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
     void *user_data; /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;
@@ -3157,11 +3154,11 @@ typedef struct phi_agent_desc {
 #endif /* PHI__PUB_LOOP */
 
 #ifdef PHI__PUB_FEATURES
-#if PHI__PUB_FEATURES != 0x37bb1a69
+#if PHI__PUB_FEATURES != 0xb1322ca9
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__PUB_FEATURES 0x37bb1a69
+#define PHI__PUB_FEATURES 0xb1322ca9
 
 /* ---- src/features/caching.h ---- */
 
@@ -3194,10 +3191,10 @@ enum {
    no cache. A provider that caches by itself and reports only tokens read (OpenAI, Gemini and their
    kind) has no miss before its first read, nor a second miss before the next read. */
 typedef struct phi_cache_stats {
-    uint64_t requests; /* answers that told their usage; those of failed attempts, too */
+    uint64_t requests; /* answers that reported their usage; those of failed attempts, too */
     uint64_t hits;
     uint64_t misses;
-    uint64_t missed_tokens; /* what the misses should have read and did not */
+    uint64_t missed_tokens; /* tokens that the misses should have read and did not */
     /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was not kept */
     uint32_t changed;
 } phi_cache_stats;
@@ -3215,17 +3212,19 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x60ff2d7c
+#if PHI__PUB_AGENT != 0x5d1c6b95
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x60ff2d7c
+#define PHI__PUB_AGENT 0x5d1c6b95
 
 /* ---- src/agent/profile.h ---- */
 
-/* profile.h - who an agent is, apart from what it runs on, and system prompts made of blocks.
+/* profile.h - profiles (an agent's identity, apart from its model), and system prompts made of
+   blocks.
 
-   A profile fills what an agent's desc leaves unset, and never overrides what it sets. */
+   A profile fills fields that an agent's desc leaves unset, and never overrides one that it
+   sets. */
 #ifndef PHI_AGENT_PROFILE_H
 #define PHI_AGENT_PROFILE_H
 
@@ -3255,7 +3254,7 @@ typedef struct phi_prompt_block {
     const char *text;
 } phi_prompt_block;
 
-/* Where a block goes, and how much of it is taken. */
+/* The place of a block, and its length at most. */
 typedef struct phi_prompt_slot {
     const char *name;
     int order;         /* slots stand in this order, equal ones as they are listed */
@@ -3282,7 +3281,7 @@ PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_
 
 /* ---- src/agent/runtime.h ---- */
 
-/* runtime.h - the runtime: memory, clock, network, timers and all agents; what phi_step pumps. */
+/* runtime.h - the runtime, which phi_step drives: memory, clock, network, timers and all agents. */
 #ifndef PHI_AGENT_RUNTIME_H
 #define PHI_AGENT_RUNTIME_H
 
@@ -3300,7 +3299,7 @@ typedef struct phi_runtime_desc {
     size_t inbox_bytes;           /* for other threads' calls; taken at start (default 64 KiB) */
     uint32_t step_budget_us;      /* work a phi_step, in clock time (default 250) */
     uint32_t step_budget_bytes;   /* and in bytes of answers decoded (default 65,536) */
-    uint32_t max_connections;     /* more wait their turn (default 64) */
+    uint32_t max_connections;     /* further requests wait (default 64) */
     uint32_t max_starts_per_step; /* transfers and processes (default 4) */
     bool enable_http2;            /* at most 10 streams a connection (default: HTTP/1.1) */
     bool use_environment;         /* proxy variables (default: none is read) */
@@ -3318,7 +3317,7 @@ typedef struct phi_runtime_desc {
     phi_tape *tape;
 } phi_runtime_desc;
 
-/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
+/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or libcurl cannot be used;
    `why`, where given, says so (static).
    The first one in a process calls curl_global_init. */
 PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
@@ -3334,21 +3333,21 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
    phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
-/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever
-   function of phi had called it: none is on the stack any more. The runtime can then only be freed,
-   and phi_step says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw.
-   What the function that was left had in hand is not given back to the allocator. */
+/* Declares that an exception or a longjmp has left a callback, and with it phi_step or the function
+   of phi that called it: none is on the stack any more. The runtime can then only be freed, and
+   phi_step returns PHI_MISUSE. Freeing calls the cancel functions of tools, which must not throw.
+   Memory that the interrupted function was using is not given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
-/* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
-   long for something to do; < 0: until there is something; with no run active that is phi_wake.
-   Events in the queue end a wait at once.
+/* Does a bounded amount of work. timeout_ms 0: never waits; > 0: waits at most that long for work;
+   < 0: until there is work; with no run active until phi_wake. Events in the queue end a wait at
+   once.
    Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
    callback.
-   What the events popped before it point to is gone after it. */
+   Pointers out of events popped before it are invalid after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
-/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid
+/* Pops the oldest event; false: none. Pointers out of an event popped inside a callback are valid
    until that returns. */
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
@@ -3361,13 +3360,13 @@ PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn
 /* Ends a phi_step that waits. Any thread. */
 PHI_API void phi_wake(phi_runtime *rt);
 
-/* Does on a loading screen what cannot be sliced: loads the CA store (up to 50 ms) and starts a
-   connection to the model's host that later steps finish and runs reuse. */
+/* Call it on a loading screen, for work that cannot be sliced: loads the CA store (up to 50 ms) and
+   starts a connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
 /* The last call that failed (success does not clear it: ask after a failure; pumping thread only):
-   its status, words (owned by the runtime, valid until the next failure)
-   and HTTP status (0: none). */
+   its status, message (owned by the runtime, valid until the next failure) and HTTP status (0:
+   none). */
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
 
 /* Bytes in use and at most so far, of everything that came from the allocator. */
@@ -3381,7 +3380,7 @@ inline phi_runtime *phi_runtime_new(const phi_runtime_desc &desc) { return phi_r
 
 /* ---- src/agent/agent.h ---- */
 
-/* agent.h - an agent: a model, a prompt, tools and a history; who. */
+/* agent.h - an agent: an identity with a model, a system prompt, tools and a history. */
 #ifndef PHI_AGENT_AGENT_H
 #define PHI_AGENT_AGENT_H
 
@@ -3390,13 +3389,14 @@ inline phi_runtime *phi_runtime_new(const phi_runtime_desc &desc) { return phi_r
 extern "C" {
 #endif
 
-/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or
+/* Makes an agent. On failure the handle's rt is NULL, and phi_last_error says which field to fix,
+   or
    PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
-/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays
-   are owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is
-   filled into the others; phi_agent_profile gives it back. PHI_STALE. */
+/* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
+   agent, valid until it is freed or that field is set anew. profile is NULL, since its values are
+   in the other fields; phi_agent_profile returns it. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
@@ -3424,17 +3424,17 @@ PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *conten
    message in view is an answer without tool calls. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
-/* Compacts what the model sees now, however large it is, in a run of its own without a model call:
-   AGENT_START with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK
-   without a run: nothing would be gained. Else as phi_prompt. */
+/* Compacts the view now, however large it is, in a run of its own without a model call: AGENT_START
+   with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a
+   run: a compaction would save nothing. Else as phi_prompt. */
 PHI_API phi_status phi_compact(phi_agent agent);
 
-/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a
-   question or a tool's result that nobody has answered is continued with the text behind it. Else
-   as phi_prompt. */
+/* Sends a text, whatever the history ends with. After an answer, or in an empty history, it is a
+   prompt; after a question or a tool result without an answer, the run continues with the text
+   behind that. Else as phi_prompt. */
 PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
-/* ---- ending one ---- */
+/* ---- ending a run ---- */
 
 /* Ends the run as soon as the pump sees the request: the text received so far is kept, calls get
    the result `Cancelled` (unless their own is on its way), and the agent can be prompted again. The
@@ -3444,13 +3444,13 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: the active run. reason: copied; NULL: none;
-   AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
-   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run is active;
+   AGENT_END has it, and a note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}.
+   Pumping thread. PHI_NOT_FOUND: no such run is active;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
-/* The same when the current turn is over: its answer is whole and its calls have their own results.
-   What does not go on at once (a pause, a delay before a retry) is not waited for. */
+/* Ends the run when the current turn is over: its answer is complete and its calls have their own
+   results. It does not wait for a pause or a delay before a retry. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
 /* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
@@ -3472,29 +3472,30 @@ PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, s
 /* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
 
-/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running;
+/* The format of the next runs' answers. Copied; NULL: text. PHI_BUSY while running;
    PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
 
-/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running;
+/* The policy of the next runs, which chooses the messages to send. Copied; NULL: all of them.
+   PHI_BUSY while running;
    PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
 
-/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call
-   on. */
+/* Sets after how many equal calls the repeat guard warns, and stops the run; here 0 means never.
+   Counts from the next call on. */
 PHI_API phi_status phi_agent_set_repeat_limits(phi_agent agent, uint32_t warn_after,
                                                uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory where no other
-   agent has the session. Queued events are purged, and what popped ones of it point to is gone.
-   PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread that is in a store keeps
-   everything: a fresh lane of it begins, which needs memory. */
+   agent has the session. Queued events are purged, and pointers out of popped ones are invalid.
+   PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread in a store keeps everything: a
+   fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
 
 /* Owned by the agent, valid until it is freed, the session and thread ids until they change, the
-   model id until phi_agent_set_model, the last loop id until the next run. Empty for a stale one,
+   model id until phi_agent_set_model, the last loop id until the next run. Empty for a stale agent,
    or where there is none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
@@ -3510,7 +3511,7 @@ PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that bega
    events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
    in the same store under an id that phi makes (phi_agent_thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
-   are both); what the store says; then nothing changed. */
+   are both); the store's status; then nothing changed. */
 PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
 
 /* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An
@@ -3519,9 +3520,9 @@ PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, 
 
 /* ---- usage ---- */
 
-/* Tokens and dollars by the model's rates: of all runs, and of the active run or was the last.
-   Those of attempts that failed are counted as far as the provider told them, and in those of all
-   runs what models took that wrote summaries for the agent. */
+/* Tokens and dollars by the model's rates: of all runs, and of the active or else the last run.
+   Failed attempts count as far as the provider reported their usage. The figures of all runs
+   include the models that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
@@ -3562,7 +3563,7 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
    PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread; PHI_STALE,
    PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
-/* Whether one waits for the end of the run. False for a stale agent. */
+/* Whether a rewrite is deferred until the run's end. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 /* The deferred rewrite, copied into the arena. It always has an op_id, and a note of the log holds
    it (PHI_NOTE_DEFERRED): where the process ends before the run does, the next agent that opens the
@@ -3571,8 +3572,8 @@ PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
 /* Withdraws the deferred rewrite: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED. op_id
    NULL: any.
-   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
-   nothing changed. */
+   PHI_NOT_FOUND: none is deferred, or one with another op_id; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 #endif
 
@@ -3587,16 +3588,16 @@ PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
 /* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing
-   changed. Messages are copied; all kinds are taken, extensions too. Replacing and clearing also
-   purge queued events, and what popped ones point to is gone; usage stays. Of an agent with a
-   memory limit whose thread is in a store they write what the store lacks, so that it leaves memory
-   at once. */
+   changed. Messages are copied; all kinds are allowed, extensions too. Replacing and clearing also
+   purge queued events, and pointers out of popped ones are invalid; usage stays. For an agent with
+   a memory limit whose thread is in a store they write the entries that the store lacks, so that
+   the old messages are evicted at once. */
 PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far
-   as it has come; what the store says, where it is to be read back. And back, as
+/* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
+   has come; the store's status, when evicted messages cannot be recalled. And back, as
    phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
@@ -3605,15 +3606,15 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
-   Types that are ours alone: Error, Retract, Retry, InputDropped, Decision, Paused, Warning,
-   Rewrite, ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store
-   says, from which the messages of a run are read that have left memory. */
+   Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,
+   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat. While the event is valid,
+   on the pumping thread. PHI_STALE: its agent is gone; the store's status, when evicted messages of
+   the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
-/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is
-   as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
-   PHI_UNSUPPORTED: a type that is not known, *error says which. PHI_NO_MEMORY. */
+/* Reads an event back, copying into the arena: agent, call and ticket are zero, and everything else
+   is as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
+   PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 
@@ -3630,7 +3631,7 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 
 /* ---- src/agent/dry_run.h ---- */
 
-/* dry_run.h - what a provider would refuse, said before a byte is sent. */
+/* dry_run.h - checks whether a provider would refuse a transcript, before a byte is sent. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 
@@ -3639,13 +3640,13 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 extern "C" {
 #endif
 
-/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
+/* Checks a transcript and tools as the model's provider would. PHI_OK: it accepts them.
    PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
    tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
    instance, is named all the same: this is for programs that make transcripts.
    PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
-   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
-   square of the tool calls. */
+   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. Its time grows with
+   the square of the number of tool calls. */
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size);
@@ -3693,17 +3694,18 @@ typedef struct phi_run_desc {
     const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
-    /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    /* UTF-8, used as it is; must be new to the thread (default: session.config.N) */
     const char *loop_id;
     const char *parent_loop_id; /* UTF-8 (default: none) */
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes
-   stale by itself once AGENT_END, and all else of it, has been popped and phi_step called again: no
-   other run follows, so steering and follow-ups that were not delivered are reported as dropped
-   first. A handle whose rt is NULL: phi_last_error says why; PHI_BUSY: a run goes over the thread
-   already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
-   agent.session_id must be given: what goes on must know whose it is. */
+   stale by itself once AGENT_END, and every other event of it, has been popped and phi_step called
+   again. No other run follows, so undelivered steering and follow-ups are reported as dropped
+   first. On failure the handle's rt is NULL, and phi_last_error says why; PHI_BUSY: another run
+   uses the thread; PHI_MISUSE: the thread has a run of this loop_id. Without prompts,
+   agent.agent_id and agent.session_id must be given, since they identify the conversation that
+   continues. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 
 #ifdef __cplusplus
@@ -3772,8 +3774,8 @@ typedef struct phi_ask_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
     size_t content_count;
-    /* what of the history all model calls of this run are sent, and what its warnings go by; copied
-       (default: the agent's, which is not changed) */
+    /* the policy of this run's model calls and warnings; copied (default: the agent's, which is not
+       changed) */
     const phi_policy *policy;
     /* of the agent's store: phi_agent_use_thread first (default: its current thread) */
     const char *thread_id;
@@ -3782,17 +3784,16 @@ typedef struct phi_ask_desc {
     const phi_limits *limits;
     /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
-    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied;
-       what they point to is borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
-       snapshot of the run has their names alone: it continues with the tools of phi_agent_restore's
+    /* This run has these tools, and none of the agent's; checked as phi_agent_desc.tools. Copied;
+       their pointers are borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
+       snapshot of the run has their names only: it continues with the tools of phi_agent_restore's
        desc that have one of them. */
     const phi_tool *tools;
     size_t tool_count;
-    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered
-       all) */
+    /* names of its tools, the only ones to offer; read in the call (default: all are offered) */
     const char *const *allowed_tools;
     size_t allowed_count;
-    bool no_tools;  /* it is offered none */
+    bool no_tools;  /* offer none */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
     /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are
        kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
@@ -3800,9 +3801,9 @@ typedef struct phi_ask_desc {
     const char *refs;
 } phi_ask_desc;
 
-/* phi_ask with more to say. Responses of the thread before are stale where it is another.
-   PHI_BAD_ARG: phi_last_error names the field. A failure that comes after the thread was exchanged
-   leaves the agent with the other one; else nothing changed. */
+/* phi_ask with options. Where it changes the thread, responses of the former thread are stale.
+   PHI_BAD_ARG: phi_last_error names the field. A failure after the change of the thread leaves the
+   agent with the new one; else nothing changed. */
 PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
 
 /* phi_ask_with a thread_id; NULL: a new thread. The thread is saved when the run is over
@@ -3812,7 +3813,7 @@ PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char
 
 /* The state of the request now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
-PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
+PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale handle */
 
 /* Frees the handle; a run that is active continues. PHI_STALE. */
 PHI_API phi_status phi_response_free(phi_response response);
@@ -3834,12 +3835,12 @@ inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_re
    and the hooks that are still to be called. It holds no model, no key, no tool and no function:
    the program gives them again when it loads the snapshot.
 
-   A model call that streams is asked again after loading; a partial answer is not kept. A decision
-   that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
-   same name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
+   A model call that streams is made again after loading; a partial answer is not kept. A pending
+   decision calls its hook again. A tool call that had begun is resumed by the tool of the same
+   name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
    waiting, and is found with phi_pending; any other gets an error as its result, for the model to
-   read. A rewrite that was put off until the run ends is in it; events that were not popped, and
-   what other threads have posted while the snapshot was made, are not. */
+   read. A deferred rewrite is in the snapshot; events that were not popped, and input that other
+   threads posted while it was made, are not. */
 #ifndef PHI_AGENT_SNAPSHOT_H
 #define PHI_AGENT_SNAPSHOT_H
 
@@ -3850,8 +3851,7 @@ extern "C" {
 
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
-/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues as if
-   nothing had been.
+/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues unchanged.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
    that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);
@@ -3903,10 +3903,10 @@ inline phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc &desc, 
 extern "C" {
 #endif
 
-/* Zero means default for every field. A summary that was cut off at max_tokens has failed, and so
-   has one of more than twice as many by estimate. */
+/* Zero means default for every field. A summary that was cut off at max_tokens counts as failed,
+   and so does one of more than twice as many tokens by estimate. */
 typedef struct phi_summary_desc {
-    const phi_model *model;   /* that writes it (default: the agent's own) */
+    const phi_model *model;   /* the model that writes it (default: the agent's own) */
     const char *instructions; /* its system prompt (default: ours) */
     uint32_t max_tokens;      /* of a summary (default 2,000) */
     /* of the history, sent at once, by estimate (default: half of the model's window, at most
@@ -3915,12 +3915,12 @@ typedef struct phi_summary_desc {
 } phi_summary_desc;
 
 #ifndef PHI_NO_SUMMARIES
-/* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the
-   model, in one message in the place of the last of it; what the plan keeps is kept. phi's own plan
-   is made where the model fails, says nothing or too much, where it gains nothing, and where the
-   headroom is used up before it is done.
-   Ownership: desc, and what it points to, is borrowed until all agents made with it are freed;
-   NULL: all defaults. */
+/* For phi_agent_desc.compactor. The model sums up the messages that phi's own plan would sum up or
+   leave out, in one message in the place of the last of them; messages that the plan keeps stay.
+   phi's own plan is used when the model fails, writes nothing or too much, when the summary saves
+   nothing, and when the headroom is used up before it is done.
+   Ownership: desc and its pointers are borrowed until all agents made with it are freed; NULL: all
+   defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
 /* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
@@ -3930,10 +3930,10 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also
    where the summary is no shorter than the range's messages in view by then); none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
-   Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG:
-   a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: there is nothing to
-   sum up in it; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE,
-   PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
+   Else nothing changed, and phi_last_error has a message: PHI_BUSY: a summary is being written;
+   PHI_BAD_ARG: a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: the
+   range has nothing to sum up; PHI_MISUSE: an agent of phi_run, or the runtime is closing;
+   PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's status for the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 #endif
 
@@ -3945,11 +3945,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0x7e0d7b52
+#if PHI__PUB_RECORD != 0xce41d73d
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0x7e0d7b52
+#define PHI__PUB_RECORD 0xce41d73d
 
 /* ---- src/record/session.h ---- */
 
@@ -3958,12 +3958,10 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 
    A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records
    are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
-   that phi or the Rust original wrote. They are copies: nothing reads them to decide what a model
-   sees.
-   All that a session points to is its own and is freed with it; read it, and leave it as it is.
-   Times are Unix milliseconds: finer digits of a file are cut. Empty strings stand for null, but
-   for `rejection`. With PHI_NO_SESSIONS nothing of this page, of recorder.h and of
-   session_context.h is declared.
+   that phi or the Rust original wrote. They are copies: no projection is made from them. A session
+   owns all its data, which is freed with it; read it and do not change it. Times are Unix
+   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
+   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
@@ -3985,7 +3983,7 @@ typedef enum phi_loop_status {
     PHI_LOOP_ABORTED    /* its end was never seen */
 } phi_loop_status;
 
-/* What a run was asked with. */
+/* The settings of a run. */
 typedef struct phi_loop_config {
     phi_str model, provider, config_id, name;
     phi_str api; /* "open_ai_completions"...; empty: a protocol of the host's own, or unknown */
@@ -4029,17 +4027,17 @@ typedef struct phi_spawn_ref {
     phi_str parent_session_id, parent_loop_id, tool_call_id, tool_name;
 } phi_spawn_ref;
 
-/* Runs that tried the same beside each other. Until one is selected, selected_loop_id is empty. */
+/* Runs that tried the same in parallel. Until one is selected, selected_loop_id is empty. */
 typedef struct phi_loop_group {
     const phi_str *loop_ids; /* in the order of their configurations */
     size_t loop_count;
     phi_str selected_loop_id;
     size_t selected_index;
     phi_usage evaluation_usage; /* of the judge */
-    bool is_selected;           /* it is the loop that this stands in */
+    bool is_selected;           /* the selected run is this loop */
 } phi_loop_group;
 
-/* Turns `from` to `to`, both included, and what stands for them. */
+/* Turns `from` to `to`, both included, and the messages in their place. */
 typedef struct phi_block_section {
     bool present;
     uint32_t from, to;
@@ -4047,7 +4045,7 @@ typedef struct phi_block_section {
     size_t message_count;
 } phi_block_section;
 
-/* What a loop's context is made of, instead of its messages (session_context.h). */
+/* The sections that replace a loop's messages in a context (session_context.h). */
 typedef struct phi_compaction_block {
     phi_block_section keep_first, keep_compacted, keep_recent;
     int64_t created_ms;
@@ -4061,8 +4059,8 @@ typedef struct phi_loop_record {
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
     phi_str rejection;             /* at NULL: none */
-    const phi_loop_config *config; /* NULL: nothing is known of it */
-    const phi_message *messages;   /* all that it added */
+    const phi_loop_config *config; /* NULL: unknown */
+    const phi_message *messages;   /* all messages that it added */
     size_t message_count;
     phi_turn *turns; /* finished turns */
     size_t turn_count;
@@ -4150,8 +4148,8 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* As a document whose id is the session's, in the interchange format with flags as above; and back,
    read as by phi_session_from_json: caller frees *out with phi_session_free. The store must have
-   save and load. What its functions say; words (may be NULL) "Session S is locked by another
-   writer", "Session not found: S", or the store's own. An id that is none of a store's is
+   save and load. Returns the status of its functions; words (may be NULL) "Session S is locked by
+   another writer", "Session not found: S", or the store's own. An id that is invalid in a store is
    PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *words, size_t words_size);
@@ -4166,7 +4164,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    those that the host appended, are in none. A run that is active, or never ended, is RUNNING.
    Blocks describe what compactions did to runs (phi_session_add_blocks). Caller frees with
    phi_session_free.
-   PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
+   PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 
@@ -4192,8 +4190,8 @@ PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_all
    Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
    no runtime and takes no memory of one. A session is open while one of its loops runs, else
    phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
-   hands it over. A completed session that goes on is open again. Links to the runs of sub-agents
-   are made in whatever order the events come.
+   hands it over. A completed session that continues is open again. Links to the runs of sub-agents
+   do not depend on the order of the events.
    Threads: one at a time. */
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
@@ -4214,8 +4212,8 @@ typedef struct phi_recorder_desc {
     bool streaming_events;     /* keep each delta of an answer, which are most events */
     /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
     bool turn_requests;
-    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session
-       must have been changed: phi_check_and_rotate); else a session begins by its first loop. */
+    /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
+       phi_check_and_rotate has changed the session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
@@ -4235,26 +4233,26 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are
-   ignored; of the end of a call that ran another agent, the links of both runs are made also when
-   the loop has ended.
-   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops
-   that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was freed
-   meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
+/* Takes note of an event, which is copied. Events of unknown or ended loops are ignored, except
+   that the end of a call that ran another agent links both runs even after the loop's end.
+   PHI_NO_MEMORY: nothing of this event is kept except its number in `sequence` (of a group: the
+   loops that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was
+   freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
-/* Gives it a session that was loaded or drained, to be continued: taken over, as a completed one.
-   PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as the
-   recorder's, and its allocator stays. */
+/* Gives the recorder a loaded or drained session, to continue it. The recorder owns it from then
+   on, as a completed session.
+   PHI_MISUSE: it has one of that id already; then the session stays the caller's. Its memory counts
+   as the recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins a session by hand, before any run of it: it is open, without loops, and its formation is
    EXPLICIT; the runs that have its id are its own. It stays open until the first of them, or
-   phi_recorder_flush; before_task_fn is asked when that begins. Without it a session begins by its
-   first run. Strings are copied; agent_id may be empty: then it is the first run's. PHI_MISUSE: it
-   has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
+   phi_recorder_flush; before_task_fn is called when that begins. Without this call a session begins
+   by its first run. Strings are copied; agent_id may be empty: then it is the first run's.
+   PHI_MISUSE: there is one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
@@ -4262,7 +4260,7 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
 PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
 PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
-/* A loop that runs; NULL: none of that id does. */
+/* A running loop; NULL: none of that id runs. */
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 
@@ -4297,15 +4295,15 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
        phi_tape_end(runtime_desc.tape, NULL);
        phi_tape_free(runtime_desc.tape);
 
-   On the tape is what comes from outside of the program: what the transport said, the time, chance
-   (as a seed, from which ids and delays are made), and the results and updates of tools. What the
-   host does (prompts, steering, aborts, decisions, hooks) is not on it: the program that plays does
-   it again, at the same steps, or as an answer to the same events. Each request is compared with
-   the recorded one: method, URL, headers, and a hash of the body.
+   The tape holds all input from outside of the program: the transport's data, the time, the random
+   seed (for ids and delays), and the results and updates of tools. It does not hold the host's
+   actions (prompts, steering, aborts, decisions, hooks): the program that plays the tape does them
+   again, at the same steps, or as an answer to the same events. Each request is compared with the
+   recorded one: method, URL, headers, and a hash of the body.
 
-   With a tape, a step works off all that it let in, and its clock stands still meanwhile; its
-   budgets only divide the work. So another step_budget_bytes gives the same log.
-   With PHI_NO_TAPE nothing of this page is declared.
+   With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
+   budgets only divide the work. So another step_budget_bytes gives the same log. With PHI_NO_TAPE
+   nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
@@ -4317,7 +4315,7 @@ PHI_API phi_session *phi_recorder_drain(phi_recorder *recorder);
 extern "C" {
 #endif
 
-/* Zero means default for every field. What pointers point to is borrowed until phi_tape_free. */
+/* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not
@@ -4333,8 +4331,7 @@ typedef struct phi_tape_desc {
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;
 
-/* The first place where a run that is played does something else than the recorded one. Strings are
-   the tape's. */
+/* The first place where a played run differs from the recorded one. Strings are the tape's. */
 typedef struct phi_tape_divergence {
     uint64_t line; /* of the tape, from 1 */
     uint64_t step; /* of those in which something came in, from 1 */
@@ -4349,22 +4346,22 @@ typedef struct phi_tape_divergence {
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
-/* Recording: writes the last line. Playing: looks whether all was played. Before or after
-   phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or what write_fn said: the tape ends
-   early. Playing: PHI_REFUSED: another run than the recorded one, and *divergence, where given,
-   says where; PHI_PARSE: the tape was cut off, and all of the rest was played. */
+/* Recording: writes the last line. Playing: checks that everything was played. Before or after
+   phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
+   early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
+   says where; PHI_PARSE: the tape was cut off, and everything before was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
 
 /* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
-   every transfer of the run fails, what waits for a recorded result gets an error, and the clock
-   leaps from timer to timer: the run ends. */
+   every transfer of the run fails, calls that wait for a recorded result get an error, and the
+   clock leaps from timer to timer: the run ends. */
 PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
 
-/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine.
-   0: it could not be read back from its store. */
+/* A hash of the whole log: entries in order, with times and ids. Equal on every machine. 0: evicted
+   entries could not be recalled. */
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -4384,11 +4381,11 @@ inline phi_tape *phi_tape_play(const phi_tape_desc &desc, phi_str text, phi_pars
        phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
        phi_agent_thread(agent), NULL, 0);
 
-   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*:
-   messages that stand next to each other with the same loop_id and turn_index; one without a
-   loop_id is a turn by itself. Turns are counted from 0 in each loop.
-   A thread does not need any of this: its compactions are rewrites. It is for files of the
-   original, and for files that are to be read by it.
+   A block describes a loop's messages and removes none of them. Its sections count *turns*: rows of
+   adjacent messages with the same loop_id and turn_index; a message without a loop_id is a turn by
+   itself. Turns are counted from 0 in each loop.
+   A thread does not need blocks: its compactions are rewrites. They are for files of the original,
+   and for files that the original will read.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
@@ -4411,14 +4408,14 @@ extern "C" {
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
-   - of a loop without a block: all it has;
-   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
-     goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
-     none. Loops that have neither messages nor a block do not count, and by tokens the loop that
-     would exceed them is out.
-   The list is in the arena, what its messages point to is the session's. counter NULL: the
-   estimate. PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages:
-   PHI_OK, and *count is 0. */
+   - of a loop without a block: all its messages;
+   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set its size: 3
+     earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none.
+     Loops that have neither messages nor a block do not count, and by tokens the loop that would
+     exceed them is out.
+   The list is in the arena, its messages point into the session. counter NULL: the estimate.
+   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and
+   *count is 0. */
 PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
@@ -4439,9 +4436,9 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place
-   of one it has; earlier ones a keep_compacted of all their turns, where they have none. Messages
-   stay as they are.
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
+   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
+   Messages stay as they are.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
    among them, with long results cut. keep_compacted: the turns between, as one summary
    (history/compact.h) behind the focus message, or as they are where that would not be smaller;
@@ -4452,13 +4449,13 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
                                        const phi_token_counter *counter, int64_t at_ms,
                                        size_t *made);
 
-/* What a host's strategy is asked about: one loop. */
+/* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
     const phi_session *session;
     const phi_loop_record *loop;
-    bool is_current; /* false: an earlier loop, of which keep_compacted alone is loaded */
+    bool is_current; /* false: an earlier loop, of which only keep_compacted is loaded */
     const phi_compaction_config *config; /* defaults filled in */
-    phi_arena *arena;                    /* for what it makes; freed once the block is copied */
+    phi_arena *arena;                    /* for its new messages; freed once the block is copied */
 } phi_block_request;
 
 /* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
@@ -4469,7 +4466,7 @@ typedef struct phi_session_compaction {
     const phi_token_counter *counter; /* (default: the estimate) */
     int64_t at_ms;                    /* when, of the blocks (default 0) */
     /* The host's strategy (default: phi's own blocks). It is called once for each loop that gets a
-       block, the current one first. *block is phi's own; the function changes what it wants:
+       block, the current one first. *block is phi's own; the function may change any of its
        sections, their turns, their messages. Anything but PHI_OK ends the compaction. It may block,
        and must not change or free the session. */
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
@@ -4478,9 +4475,9 @@ typedef struct phi_session_compaction {
 } phi_session_compaction;
 
 /* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
-   own blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
-   message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
-   cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
+   own blocks. PHI_REFUSED: a block of the current loop has no messages, turns out of order, or a
+   message that no thread accepts. If block_fn returns anything but PHI_OK, that is returned. In
+   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
    phi_session_compact. */
 PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
@@ -4492,7 +4489,7 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
    its messages in view; so do the loops before a loop that has a block, since the original expects
    that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
    another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
-   PHI_BAD_ARG, what the store says: nothing changed. */
+   PHI_BAD_ARG, the store's status: nothing changed. */
 PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
 
 #ifdef __cplusplus
@@ -6276,11 +6273,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xcfe94135
+#if PHI__IMP_TEXT != 0x61bfbedd
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xcfe94135
+#define PHI__IMP_TEXT 0x61bfbedd
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6772,10 +6769,12 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* One member. */
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: nothing */
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
@@ -9746,6 +9745,10 @@ PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value) 
         phi__records_raw(out, key, "null");
 }
 
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__records_str(out, key, value);
+}
+
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_u64(out, n);
@@ -9764,6 +9767,10 @@ PHI__FN void phi__records_double(phi__buf *out, const char *key, double d) {
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_bool(out, b);
+}
+
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b) {
+    if (b) phi__records_raw(out, key, "true");
 }
 
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms) {
@@ -9882,7 +9889,8 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
         switch (field->kind) {
         case PHI__FIELD_STR:
             s = phi__records_get_str(node, field->key);
-            if (arena != NULL && !phi__arena_str(arena, s, &s)) {
+            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* not a copy of nothing */
+            if (arena != NULL && s.len > 0 && !phi__arena_str(arena, s, &s)) {
                 s = phi__str(NULL, 0);
                 good = false;
             }
@@ -35728,11 +35736,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xdcb8b3d9
+#if PHI__IMP_PERSIST != 0xc13a2b06
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xdcb8b3d9
+#define PHI__IMP_PERSIST 0xc13a2b06
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -35827,14 +35835,13 @@ enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 /* Puts words into the reader; PHI_PARSE. */
 PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]);
-PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key);
 
-static inline uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
-    return phi_json_uint(phi_json_get(object, key), 0);
-}
-static inline uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
-    return (uint32_t)phi__entry_get_u64(object, key);
-}
+/* The members of entries that are neither messages nor of lanes; entry_parts.c. */
+PHI__FN void phi__entry_parts_put(phi__buf *out, const phi__entry *entry);
+PHI__FN phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *root,
+                                         phi__entry *entry);
+/* The number of a word in a list that ends with NULL; -1: it is none of them. */
+PHI__FN int phi__entry_parts_number(phi_str text, const char *(*word)(int));
 
 /* A message, of the members "message" and "more"; and a rewrite, of those of its entry. In the
    scratch arena. */
@@ -36726,10 +36733,6 @@ PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY
     phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
 }
 
-PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi__json_text_of(phi_json_get(object, key));
-}
-
 /* A text as C has it, in the scratch arena; NULL where there is none. */
 static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
                                       const char **out) {
@@ -36768,7 +36771,7 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
     phi_parse_error error;
     phi_status status = PHI_OK;
     message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
-    message->loop_id = phi__entry_get_str(more, "loop");
+    message->loop_id = phi__records_get_str(more, "loop");
     message->turn_index = 0;
     if (data != NULL) message->extension_data = phi_json_str(data, "");
     if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
@@ -36787,10 +36790,10 @@ PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *no
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
         out->stop_reason = PHI_STOP_REASON_NONE;
-    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
-    out->details = phi__entry_get_str(more, "details");
+    out->raw_stop_reason = phi__records_get_str(more, "raw_stop_reason");
+    out->details = phi__records_get_str(more, "details");
     if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
-        out->turn_index = phi__entry_get_u32(more, "turn");
+        out->turn_index = (uint32_t)phi__records_get_u64(more, "turn");
     return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
 }
 
@@ -36903,42 +36906,6 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
    which that lacks. */
 
 
-/* ---- words ---- */
-
-/* ---- members ---- */
-
-static void phi__entry_put_str(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
-}
-
-/* Nothing is left out. */
-static void phi__entry_put_some(phi__buf *out, const char *key, phi_str value) {
-    if (value.len > 0) phi__entry_put_str(out, key, value);
-}
-
-static void phi__entry_put_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
-}
-
-static void phi__entry_put_i64(phi__buf *out, const char *key, int64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_i64(out, n);
-}
-
-/* The key only when it holds. */
-static void phi__entry_put_true(phi__buf *out, const char *key, bool holds) {
-    if (!holds) return;
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_text(out, "true");
-}
-
-static void phi__entry_open(phi__buf *out, const char *key) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_char(out, '{');
-}
-
 /* ---- messages ---- */
 
 /* What becomes of a text that should be JSON when its message is written and read. */
@@ -36999,15 +36966,14 @@ static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_
                       phi__entry_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
         if (!arguments && !replay) continue;
         if (!any) {
-            phi__json_put_key(out, PHI__LIT("exact"));
-            phi__buf_char(out, '[');
+            phi__records_raw(out, "exact", "[");
             any = true;
         }
         phi__json_put_comma(out);
         phi__buf_char(out, '{');
-        phi__entry_put_u64(out, "block", i);
-        if (arguments) phi__entry_put_str(out, "arguments", c->arguments);
-        if (replay) phi__entry_put_str(out, "replay", c->replay);
+        phi__records_u64(out, "block", i);
+        if (arguments) phi__records_str(out, "arguments", c->arguments);
+        if (replay) phi__records_str(out, "replay", c->replay);
         phi__buf_char(out, '}');
     }
     if (any) phi__buf_char(out, ']');
@@ -37016,11 +36982,11 @@ static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_
 /* The interchange format gives an extension neither time nor place. */
 static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
-    if (message->timestamp_ms != 0) phi__entry_put_i64(out, "timestamp", message->timestamp_ms);
-    phi__entry_put_some(out, "loop", message->loop_id);
+    if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
+    phi__records_some(out, "loop", message->loop_id);
     if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
     if (phi__entry_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
-        phi__entry_put_str(out, "data", message->extension_data);
+        phi__records_str(out, "data", message->extension_data);
 }
 
 /* The members "message" and, where there is something, "more". */
@@ -37030,15 +36996,15 @@ PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, p
     phi__json_put_key(out, PHI__LIT("message"));
     phi__message_put(out, message, scratch);
     before = out->len;
-    phi__entry_open(out, "more");
+    phi__records_raw(out, "more", "{");
     empty = out->len;
-    phi__entry_put_true(out, "unstopped",
-                        message->role == PHI_ROLE_ASSISTANT &&
-                            message->stop_reason == PHI_STOP_REASON_NONE);
-    phi__entry_put_some(out, "raw_stop_reason", message->raw_stop_reason);
-    phi__entry_put_some(out, "details", message->details);
+    phi__records_true(out, "unstopped",
+                      message->role == PHI_ROLE_ASSISTANT &&
+                          message->stop_reason == PHI_STOP_REASON_NONE);
+    phi__records_some(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__records_some(out, "details", message->details);
     if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
-        phi__entry_put_u64(out, "turn", message->turn_index);
+        phi__records_u64(out, "turn", message->turn_index);
     if (extension) phi__entry_put_extension(out, message, scratch);
     phi__entry_put_exact(out, message, scratch);
     phi__buf_char(out, '}');
@@ -37051,11 +37017,10 @@ static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *
     size_t i;
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
-    phi__entry_put_u64(out, "from", span->from);
-    phi__entry_put_u64(out, "to", span->to);
-    phi__entry_put_true(out, "summary", span->summary);
-    phi__json_put_key(out, PHI__LIT("messages"));
-    phi__buf_char(out, '[');
+    phi__records_u64(out, "from", span->from);
+    phi__records_u64(out, "to", span->to);
+    phi__records_true(out, "summary", span->summary);
+    phi__records_raw(out, "messages", "[");
     for (i = 0; i < span->message_count; i++) {
         phi__json_put_comma(out);
         phi__buf_char(out, '{');
@@ -37067,102 +37032,37 @@ static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *
 
 /* An empty one is one. */
 static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
-    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
+    if (value != NULL) phi__records_str(out, key, phi_str_of(value));
 }
 
 static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
-    phi__json_put_key(out, PHI__LIT("written"));
-    phi__buf_char(out, '{');
+    phi__records_raw(out, "written", "{");
     phi__entry_put_text(out, "model", written->model);
     phi__message_put_usage(out, &written->usage);
-    phi__json_put_key(out, PHI__LIT("cost"));
-    phi__json_put_double(out, written->cost);
+    phi__records_double(out, "cost", written->cost);
     phi__buf_char(out, '}');
 }
 
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
     size_t i;
     phi__entry_put_text(out, "op_id", rewrite->op_id);
-    phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
+    phi__records_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
     if (rewrite->has_base || rewrite->base_seq != 0)
-        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+        phi__records_u64(out, "base_seq", rewrite->base_seq);
     phi__entry_put_text(out, "revoke", rewrite->revoke);
     phi__entry_put_text(out, "switch_to", rewrite->switch_to);
     phi__entry_put_text(out, "meta", rewrite->meta);
     if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
-    phi__json_put_key(out, PHI__LIT("spans"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "spans", "[");
     for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
     phi__buf_char(out, ']');
-}
-
-static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
-    const phi_loop_info *info = entry->of.loop;
-    if (info == NULL) return;
-    phi__entry_open(out, "info");
-    phi__entry_put_str(out, "continuation",
-                       phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__entry_put_some(out, "agent_id", info->agent_id);
-    phi__entry_put_some(out, "session_id", info->session_id);
-    if (!phi_str_equal(info->loop_id, entry->loop_id))
-        phi__entry_put_str(out, "loop_id", info->loop_id);
-    phi__entry_put_some(out, "parent_loop_id", info->parent_loop_id);
-    phi__entry_put_some(out, "tag", info->tag);
-    phi__entry_put_some(out, "metadata", info->metadata);
-    phi__entry_put_some(out, "config", info->config);
-    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
-    phi__buf_char(out, '}');
-}
-
-static void phi__entry_put_failure(phi__buf *out, const phi_failure *failure) {
-    if (failure == NULL) return;
-    phi__entry_open(out, "failure");
-    phi__entry_put_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
-    if (failure->http_status != 0) phi__entry_put_i64(out, "http_status", failure->http_status);
-    phi__entry_put_true(out, "retryable", failure->retryable);
-    if (failure->has_retry_after)
-        phi__entry_put_u64(out, "retry_after_ms", failure->retry_after_ms);
-    phi__entry_put_some(out, "code", failure->code);
-    phi__entry_put_some(out, "message", failure->message);
-    phi__entry_put_some(out, "request_id", failure->request_id);
-    phi__buf_char(out, '}');
-}
-
-static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_END) {
-        phi__entry_put_i64(out, "status", (int64_t)entry->status);
-        if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
-        phi__entry_put_failure(out, entry->of.failure);
-    }
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
-}
-
-static void phi__entry_put_spawn(phi__buf *out, const phi__child_run *spawn) {
-    phi__entry_put_some(out, "tool_call_id", spawn->tool_call_id);
-    phi__entry_put_some(out, "session_id", spawn->session_id);
-    phi__entry_put_some(out, "loop_id", spawn->loop_id);
-}
-
-static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
-    phi__entry_put_str(out, "name", note->kind);
-    phi__entry_put_str(out, "json", note->json);
-}
-
-static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
-    const phi_forgotten *forgotten = entry->of.forgotten;
-    phi__entry_put_u64(out, "from", forgotten->from);
-    phi__entry_put_u64(out, "messages", forgotten->messages);
-    phi__entry_put_u64(out, "bytes", forgotten->bytes);
-    phi__entry_put_true(out, "compacted", forgotten->compacted);
-    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 
 static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes.at[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
-    phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
-    phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
+    phi__records_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
+    phi__records_u64(out, "fork_seq", lane->fork_seq);
 }
 
 static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
@@ -37172,16 +37072,13 @@ static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const ph
     case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
     case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
     case PHI_ENTRY_SWITCH: break;
-    case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
-    case PHI_ENTRY_TURN_START:
-        phi__entry_put_some(out, "trigger",
-                            phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
-        break;
+    case PHI_ENTRY_LOOP_START:
     case PHI_ENTRY_LOOP_END:
-    case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
-    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
-    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
-    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
+    case PHI_ENTRY_TURN_START:
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_SPAWN:
+    case PHI_ENTRY_FORGOTTEN:
+    case PHI_ENTRY_NOTE: phi__entry_parts_put(out, entry); break;
     }
 }
 
@@ -37190,17 +37087,300 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
     uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
     phi__buf_text(out, "{\"seq\":");
     phi__json_put_u64(out, entry->seq);
-    phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
-    phi__entry_put_i64(out, "at", entry->at_ms);
-    if (lane != 0) phi__entry_put_str(out, "lane", phi__thread_lane_name(thread, lane));
-    phi__entry_put_some(out, "loop", entry->loop_id);
-    if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
-    phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
-    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
-    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
-    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
+    phi__records_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
+    phi__records_i64(out, "at", entry->at_ms);
+    if (lane != 0) phi__records_str(out, "lane", phi__thread_lane_name(thread, lane));
+    phi__records_some(out, "loop", entry->loop_id);
+    if (entry->turn_index != 0) phi__records_u64(out, "turn", entry->turn_index);
+    phi__records_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__records_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
+    phi__records_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__entry_put_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
+}
+
+/* ---- src/persist/entry_parts.c ---- */
+
+/* entry_parts.c - what entries of runs, turns, notes and of what was forgotten hold beside what
+   all entries have: written, and read back into the thread's memory. */
+
+
+PHI__FN int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
+    int i;
+    for (i = 0; word(i) != NULL; i++)
+        if (phi__str_is(text, word(i))) return i;
+    return -1;
+}
+
+/* Fields of a table, their texts copied into the thread. */
+static phi_status phi__entry_parts_get(const phi__entry_reader *r, const phi_json *node,
+                                       const phi__field *fields, size_t count, void *to) {
+    return phi__records_get(node, fields, count, to, phi__thread_room(r->thread)) ? PHI_OK
+                                                                                  : PHI_NO_MEMORY;
+}
+
+/* ---- the start of a run ---- */
+
+enum { PHI__ENTRY_PARTS_BEFORE_ID = 2 }; /* the run's own id stands behind these */
+
+static const phi__field phi__entry_parts_loop_fields[] = {
+    PHI__FIELD(phi_loop_info, agent_id, "agent_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_loop_info, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_loop_info, parent_loop_id, "parent_loop_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_loop_info, tag, "tag", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_loop_info, metadata, "metadata", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_loop_info, config, "config", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+/* What may differ from the entry, or be there and empty. */
+static const phi__field phi__entry_parts_id_field =
+    PHI__FIELD(phi_loop_info, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS);
+static const phi__field phi__entry_parts_prompt_field =
+    PHI__FIELD(phi_loop_info, system_prompt, "system_prompt", PHI__FIELD_STR, PHI__FIELD_ALWAYS);
+
+static void phi__entry_parts_put_loop(phi__buf *out, const phi__entry *entry) {
+    const phi__field *fields = phi__entry_parts_loop_fields;
+    size_t count = PHI__COUNT(phi__entry_parts_loop_fields), before = PHI__ENTRY_PARTS_BEFORE_ID;
+    const phi_loop_info *info = entry->of.loop;
+    if (info == NULL) return;
+    phi__records_raw(out, "info", "{");
+    phi__records_str(out, "continuation",
+                     phi_str_of(phi__entry_continuation_word((int)info->continuation)));
+    phi__records_put(out, fields, before, info);
+    if (!phi_str_equal(info->loop_id, entry->loop_id))
+        phi__records_put(out, &phi__entry_parts_id_field, 1, info);
+    phi__records_put(out, fields + before, count - before, info);
+    if (info->has_system_prompt) phi__records_put(out, &phi__entry_parts_prompt_field, 1, info);
+    phi__buf_char(out, '}');
+}
+
+static phi_status phi__entry_parts_read_loop(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "info");
+    phi_loop_info *info;
+    phi_status status;
+    int continuation;
+    if (node == NULL) return PHI_OK;
+    continuation = phi__entry_parts_number(phi__records_get_str(node, "continuation"),
+                                           phi__entry_continuation_word);
+    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
+    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
+    if (info == NULL) return PHI_NO_MEMORY;
+    info->continuation = (phi_continuation)continuation;
+    info->loop_id = entry->loop_id;
+    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
+    entry->of.loop = info;
+    status = phi__entry_parts_get(r, node, phi__entry_parts_loop_fields,
+                                  PHI__COUNT(phi__entry_parts_loop_fields), info);
+    if (status == PHI_OK && phi_json_get(node, "loop_id") != NULL)
+        status = phi__entry_parts_get(r, node, &phi__entry_parts_id_field, 1, info);
+    if (status == PHI_OK)
+        status = phi__entry_parts_get(r, node, &phi__entry_parts_prompt_field, 1, info);
+    return status;
+}
+
+/* ---- ends ---- */
+
+static phi_status phi__entry_parts_read_usage(phi__entry_reader *r, const phi_json *root,
+                                              phi__entry *entry) {
+    const phi_json *node = phi_json_get(root, "usage");
+    phi_usage *usage;
+    if (node == NULL) return PHI_OK;
+    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
+    if (usage == NULL) return PHI_NO_MEMORY;
+    *usage = phi__message_get_usage(node);
+    entry->usage = usage;
+    return PHI_OK;
+}
+
+static const phi__field phi__entry_parts_failure_fields[] = {
+    PHI__FIELD(phi_failure, code, "code", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, message, "message", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi_failure, request_id, "request_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+static void phi__entry_parts_put_failure(phi__buf *out, const phi_failure *failure) {
+    if (failure == NULL) return;
+    phi__records_raw(out, "failure", "{");
+    phi__records_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
+    if (failure->http_status != 0) phi__records_i64(out, "http_status", failure->http_status);
+    phi__records_true(out, "retryable", failure->retryable);
+    if (failure->has_retry_after) phi__records_u64(out, "retry_after_ms", failure->retry_after_ms);
+    phi__records_put(out, phi__entry_parts_failure_fields,
+                     PHI__COUNT(phi__entry_parts_failure_fields), failure);
+    phi__buf_char(out, '}');
+}
+
+static phi_failure_kind phi__entry_parts_failure_kind(phi_str text) {
+#define PHI_X(name, value, words)                                                                  \
+    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
+    PHI_FAILURE_LIST(PHI_X)
+#undef PHI_X
+    return PHI_FAILURE_NONE;
+}
+
+static phi_status phi__entry_parts_read_failure(phi__entry_reader *r, const phi_json *node,
+                                                phi__entry *entry) {
+    phi_failure *failure;
+    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
+    if (node == NULL) return PHI_OK;
+    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
+    if (failure == NULL) return PHI_NO_MEMORY;
+    failure->kind = phi__entry_parts_failure_kind(phi__records_get_str(node, "kind"));
+    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
+    failure->retryable = phi__records_get_bool(node, "retryable");
+    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
+    failure->retry_after_ms = phi__records_get_u64(node, "retry_after_ms");
+    entry->of.failure = failure;
+    return phi__entry_parts_get(r, node, phi__entry_parts_failure_fields,
+                                PHI__COUNT(phi__entry_parts_failure_fields), failure);
+}
+
+static void phi__entry_parts_put_end(phi__buf *out, const phi__entry *entry) {
+    phi__records_i64(out, "status", (int64_t)entry->status);
+    if (entry->keep == PHI_KEEP_NONE) phi__records_str(out, "keep", PHI__LIT("none"));
+    phi__entry_parts_put_failure(out, entry->of.failure);
+}
+
+static bool phi__entry_parts_is_status(int64_t n) {
+#define PHI_X(name, value, words)                                                                  \
+    if (n == (value)) return true;
+    PHI_STATUS_LIST(PHI_X)
+#undef PHI_X
+    return false;
+}
+
+static phi_status phi__entry_parts_read_end(phi__entry_reader *r, const phi_json *root,
+                                            phi__entry *entry) {
+    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
+    phi_status read;
+    if (!phi__entry_parts_is_status(status))
+        return phi__entry_bad(r, "status: expected a phi_status");
+    entry->status = (phi_status)status;
+    if (phi__str_is(phi__records_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
+    read = phi__entry_parts_read_usage(r, root, entry);
+    return read == PHI_OK ? phi__entry_parts_read_failure(r, phi_json_get(root, "failure"), entry)
+                          : read;
+}
+
+/* ---- the rest ---- */
+
+static const phi__field phi__entry_parts_spawn_fields[] = {
+    PHI__FIELD(phi__child_run, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__child_run, session_id, "session_id", PHI__FIELD_STR, PHI__FIELD_SET),
+    PHI__FIELD(phi__child_run, loop_id, "loop_id", PHI__FIELD_STR, PHI__FIELD_SET)};
+
+static const phi__field phi__entry_parts_note_fields[] = {
+    PHI__FIELD(phi__note, kind, "name", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi__note, json, "json", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
+
+static const phi__field phi__entry_parts_forgotten_fields[] = {
+    PHI__FIELD(phi_forgotten, from, "from", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, messages, "messages", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, bytes, "bytes", PHI__FIELD_UINT, PHI__FIELD_ALWAYS),
+    PHI__FIELD(phi_forgotten, compacted, "compacted", PHI__FIELD_BOOL, PHI__FIELD_SET)};
+
+static phi_status phi__entry_parts_read_turn(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    int trigger =
+        phi__entry_parts_number(phi__records_get_str(root, "trigger"), phi__entry_trigger_word);
+    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
+    entry->trigger = (phi_trigger)trigger;
+    return PHI_OK;
+}
+
+static phi_status phi__entry_parts_read_spawn(phi__entry_reader *r, const phi_json *root,
+                                              phi__entry *entry) {
+    phi__child_run *spawn =
+        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
+    if (spawn == NULL) return PHI_NO_MEMORY;
+    entry->of.spawn = spawn;
+    return phi__entry_parts_get(r, root, phi__entry_parts_spawn_fields,
+                                PHI__COUNT(phi__entry_parts_spawn_fields), spawn);
+}
+
+static phi_status phi__entry_parts_read_note(phi__entry_reader *r, const phi_json *root,
+                                             phi__entry *entry) {
+    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
+    phi_json *tree = NULL;
+    phi_parse_error error;
+    phi_status status;
+    if (note == NULL) return PHI_NO_MEMORY;
+    if (phi__records_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
+    status = phi_json_parse(&r->scratch, phi__records_get_str(root, "json"), PHI_JSON_BORROW, &tree,
+                            &error);
+    if (status == PHI_NO_MEMORY) return status;
+    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
+    entry->of.note = note;
+    return phi__entry_parts_get(r, root, phi__entry_parts_note_fields,
+                                PHI__COUNT(phi__entry_parts_note_fields), note);
+}
+
+/* The first entry of a log that has forgotten what was before it. */
+static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const phi_json *root,
+                                                  phi__entry *entry) {
+    phi_thread *thread = r->thread;
+    phi_forgotten *forgotten =
+        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
+    if (forgotten == NULL) return PHI_NO_MEMORY;
+    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
+    entry->of.forgotten = forgotten;
+    (void)phi__records_get(root, phi__entry_parts_forgotten_fields,
+                           PHI__COUNT(phi__entry_parts_forgotten_fields), forgotten, NULL);
+    forgotten->to = thread->log.count;
+    if (forgotten->from > forgotten->to)
+        return phi__entry_bad(r, "forgotten: from is past the entry itself");
+    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
+    return phi__entry_parts_read_usage(r, root, entry);
+}
+
+/* ---- all of them ---- */
+
+PHI__FN void phi__entry_parts_put(phi__buf *out, const phi__entry *entry) {
+    switch (entry->kind) {
+    case PHI_ENTRY_LOOP_START: phi__entry_parts_put_loop(out, entry); break;
+    case PHI_ENTRY_LOOP_END: phi__entry_parts_put_end(out, entry); break;
+    case PHI_ENTRY_TURN_START:
+        phi__records_some(out, "trigger", phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
+        break;
+    case PHI_ENTRY_SPAWN:
+        phi__records_put(out, phi__entry_parts_spawn_fields,
+                         PHI__COUNT(phi__entry_parts_spawn_fields), entry->of.spawn);
+        break;
+    case PHI_ENTRY_NOTE:
+        phi__records_put(out, phi__entry_parts_note_fields,
+                         PHI__COUNT(phi__entry_parts_note_fields), entry->of.note);
+        break;
+    case PHI_ENTRY_FORGOTTEN:
+        phi__records_put(out, phi__entry_parts_forgotten_fields,
+                         PHI__COUNT(phi__entry_parts_forgotten_fields), entry->of.forgotten);
+        if (entry->of.forgotten->made_ms != 0)
+            phi__records_i64(out, "made", entry->of.forgotten->made_ms);
+        break;
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_MESSAGE:
+    case PHI_ENTRY_REWRITE:
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
+}
+
+PHI__FN phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *root,
+                                         phi__entry *entry) {
+    switch (entry->kind) {
+    case PHI_ENTRY_LOOP_START: return phi__entry_parts_read_loop(r, root, entry);
+    case PHI_ENTRY_LOOP_END: return phi__entry_parts_read_end(r, root, entry);
+    case PHI_ENTRY_TURN_START: return phi__entry_parts_read_turn(r, root, entry);
+    case PHI_ENTRY_TURN_END: return phi__entry_parts_read_usage(r, root, entry);
+    case PHI_ENTRY_SPAWN: return phi__entry_parts_read_spawn(r, root, entry);
+    case PHI_ENTRY_NOTE: return phi__entry_parts_read_note(r, root, entry);
+    case PHI_ENTRY_FORGOTTEN: return phi__entry_parts_read_forgotten(r, root, entry);
+    case PHI_ENTRY_MESSAGE:
+    case PHI_ENTRY_REWRITE:
+    case PHI_ENTRY_LANE:
+    case PHI_ENTRY_SWITCH: break;
+    }
+    return PHI_OK;
 }
 
 /* ---- src/persist/entry_read.c ---- */
@@ -37213,14 +37393,6 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
 /* ---- shared ---- */
-
-/* A copy in the thread; nothing stays nothing. */
-static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
-                            phi_str *out) {
-    phi_str text = phi__entry_get_str(object, key);
-    *out = phi__str("", 0);
-    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
-}
 
 static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
     *out = phi__str("", 0);
@@ -37256,161 +37428,6 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     return PHI_OK;
 }
 
-/* ---- runs and turns ---- */
-
-static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
-    const phi_json *node = phi_json_get(root, "usage");
-    phi_usage *usage;
-    if (node == NULL) return PHI_OK;
-    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
-    if (usage == NULL) return PHI_NO_MEMORY;
-    *usage = phi__message_get_usage(node);
-    entry->usage = usage;
-    return PHI_OK;
-}
-
-static phi_failure_kind phi__entry_failure_kind(phi_str text) {
-#define PHI_X(name, value, words)                                                                  \
-    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
-    PHI_FAILURE_LIST(PHI_X)
-#undef PHI_X
-    return PHI_FAILURE_NONE;
-}
-
-static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
-                                          phi__entry *entry) {
-    phi_failure *failure;
-    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
-    if (node == NULL) return PHI_OK;
-    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
-    if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
-    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
-    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
-    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
-    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
-    entry->of.failure = failure;
-    return phi__entry_keep(r, node, "code", &failure->code) &&
-                   phi__entry_keep(r, node, "message", &failure->message) &&
-                   phi__entry_keep(r, node, "request_id", &failure->request_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static bool phi__entry_is_status(int64_t n) {
-#define PHI_X(name, value, words)                                                                  \
-    if (n == (value)) return true;
-    PHI_STATUS_LIST(PHI_X)
-#undef PHI_X
-    return false;
-}
-
-static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
-                                           phi__entry *entry) {
-    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
-    phi_status read;
-    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
-    entry->status = (phi_status)status;
-    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
-    read = phi__entry_read_usage(r, root, entry);
-    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
-}
-
-/* The number of a word in a list; -1: it is none of them. */
-static int phi__entry_number(phi_str text, const char *(*word)(int)) {
-    int i;
-    for (i = 0; word(i) != NULL; i++)
-        if (phi__str_is(text, word(i))) return i;
-    return -1;
-}
-
-static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
-    phi_loop_info *info;
-    int continuation;
-    if (node == NULL) return PHI_OK;
-    continuation =
-        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
-    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
-    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
-    if (info == NULL) return PHI_NO_MEMORY;
-    info->continuation = (phi_continuation)continuation;
-    info->loop_id = entry->loop_id;
-    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
-    entry->of.loop = info;
-    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
-                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
-                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
-                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
-                   phi__entry_keep(r, node, "tag", &info->tag) &&
-                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
-                   phi__entry_keep(r, node, "config", &info->config) &&
-                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
-    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
-    entry->trigger = (phi_trigger)trigger;
-    return PHI_OK;
-}
-
-static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
-    phi__child_run *spawn =
-        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
-    entry->of.spawn = spawn;
-    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
-                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
-                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
-                                       phi__entry *entry) {
-    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
-    phi_str json = phi__entry_get_str(root, "json");
-    phi_json *tree = NULL;
-    phi_parse_error error;
-    phi_status status;
-    if (note == NULL) return PHI_NO_MEMORY;
-    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
-    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
-    entry->of.note = note;
-    return phi__entry_keep(r, root, "name", &note->kind) &&
-                   phi__entry_keep(r, root, "json", &note->json)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-/* The first entry of a log that has forgotten the entries before it. */
-static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
-                                            phi__entry *entry) {
-    phi_thread *thread = r->thread;
-    phi_forgotten *forgotten =
-        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
-    if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
-    entry->of.forgotten = forgotten;
-    forgotten->from = phi__entry_get_u64(root, "from");
-    forgotten->to = thread->log.count;
-    if (forgotten->from > forgotten->to)
-        return phi__entry_bad(r, "forgotten: from is past the entry itself");
-    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
-    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
-    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
-    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
-    return phi__entry_read_usage(r, root, entry);
-}
-
 /* ---- entries that only stand in the list ---- */
 
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
@@ -37425,19 +37442,10 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
         return PHI_NO_MEMORY;
     entry->kind = kind;
     entry->loop_id = loop_id;
-    switch (kind) {
-    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
-    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
-    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
-    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
-    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
-    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
-    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
-    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
-    case PHI_ENTRY_REWRITE:
-    case PHI_ENTRY_LANE:
-    case PHI_ENTRY_SWITCH: break;
-    }
+    if (message)
+        status = phi__entry_read_message(r, in, entry);
+    else
+        status = phi__entry_parts_read(r, root, entry);
     if (status != PHI_OK) return status;
     if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
     if (status == PHI_OK) phi__load_attach(thread, entry);
@@ -37486,8 +37494,9 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
 
 static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
     phi_thread *thread = r->thread;
-    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
-    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
+    phi_str name = phi__records_get_str(root, "lane"),
+            parent = phi__records_get_str(root, "parent");
+    uint64_t fork_seq = phi__records_get_u64(root, "fork_seq");
     uint32_t from = PHI__LANE_NONE, lane;
     if (name.len == 0) return phi__entry_bad(r, "lane is missing");
     if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
@@ -37526,7 +37535,8 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
     const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
-    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    *kind =
+        phi__entry_parts_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
     if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
         return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);
@@ -57099,11 +57109,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x324f9ad8
+#if PHI__IMP_RECORD != 0xfa081ed1
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x324f9ad8
+#define PHI__IMP_RECORD 0xfa081ed1
 
 /* ---- src/record/session_in.h ---- */
 
@@ -57366,8 +57376,6 @@ PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sourc
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
 PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_end_line(phi__tape *tape);
-PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
-PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 
 /* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */
@@ -60819,7 +60827,7 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     phi__tape *tape = (phi__tape *)base;
     if (tape == NULL) return PHI_BAD_ARG;
     if (!base->plays) {
-        phi__tape_put_num(phi__tape_begin_line(tape, "over"), "idle", tape->idle);
+        phi__records_u64(phi__tape_begin_line(tape, "over"), "idle", tape->idle);
         phi__tape_end_line(tape);
         tape->over = true;
         phi__tape_divergence_of(tape, divergence);
@@ -61097,16 +61105,6 @@ PHI__FN void phi__tape_end_line(phi__tape *tape) {
     else
         tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
     tape->lines++;
-}
-
-PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
-    phi__json_put_key(line, phi_str_of(key));
-    phi__json_put_str(line, text);
-}
-
-PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
-    phi__json_put_key(line, phi_str_of(key));
-    phi__json_put_u64(line, n);
 }
 
 #endif
@@ -61897,7 +61895,7 @@ PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root) {
     if (text != NULL)
         phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
     else
-        (void)phi__base64_decode(&tape->bytes, phi_json_str(phi_json_get(root, "base64"), ""));
+        (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
     return !tape->bytes.failed;
 }
 
@@ -61906,8 +61904,8 @@ PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root) {
     if (message == NULL ||
         phi__message_get(phi_json_get(root, "result"), &tape->arena, message, NULL) != PHI_OK)
         return NULL;
-    message->details = phi_json_str(phi_json_get(root, "details"), "");
-    message->loop_id = phi_json_str(phi_json_get(root, "child"), "");
+    message->details = phi__records_get_str(root, "details");
+    message->loop_id = phi__records_get_str(root, "child");
     return message;
 }
 
@@ -61937,12 +61935,12 @@ static bool phi__tape_hex(phi_str hex, unsigned char out[32]) {
 }
 
 static phi_status phi__tape_head(phi__tape *tape, const phi_json *root, phi_parse_error *error) {
-    if (phi_json_uint(phi_json_get(root, "version"), 0) != PHI__TAPE_VERSION)
+    if (phi__records_get_u64(root, "version") != PHI__TAPE_VERSION)
         return phi__tape_wrong(tape, error, "a tape of version 1 is expected");
-    if (!phi__tape_hex(phi_json_str(phi_json_get(root, "seed"), ""), tape->seed))
+    if (!phi__tape_hex(phi__records_get_str(root, "seed"), tape->seed))
         return phi__tape_wrong(tape, error, "seed: expected 64 hex digits");
-    tape->us = phi_json_uint(phi_json_get(root, "us"), 0);
-    tape->base.stages = phi_json_bool(phi_json_get(root, "stages"), false);
+    tape->us = phi__records_get_u64(root, "us");
+    tape->base.stages = phi__records_get_bool(root, "stages");
     return PHI_OK;
 }
 
@@ -61974,17 +61972,17 @@ static phi_status phi__tape_add(phi__tape *tape, phi_str text, phi_parse_error *
     root = phi__tape_tree(tape, &line);
     /* a line with the right check value is JSON that phi wrote, but for forgery */
     if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text)) return PHI_NO_MEMORY;
-    line.kind = phi__tape_kind_of(phi_json_str(phi_json_get(root, "k"), ""));
+    line.kind = phi__tape_kind_of(phi__records_get_str(root, "k"));
     if (line.kind == PHI__TAPE_NONE) return phi__tape_wrong(tape, error, "k: no such kind of line");
     if ((line.kind == PHI__TAPE_HEAD) != (tape->count == 0))
         return phi__tape_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
     flaw = phi__tape_flaw(tape, &line, root);
     if (flaw != NULL) return phi__tape_wrong(tape, error, flaw);
-    line.x = phi_json_uint(phi_json_get(root, "x"), 0);
-    line.us = phi_json_uint(phi_json_get(root, "us"), 0);
-    line.n = phi_json_uint(phi_json_get(root, line.kind == PHI__TAPE_NOW ? "after" : "idle"), 0);
-    line.more = phi_json_bool(phi_json_get(root, "more"), false);
-    line.start = phi_json_bool(phi_json_get(root, "start"), false);
+    line.x = phi__records_get_u64(root, "x");
+    line.us = phi__records_get_u64(root, "us");
+    line.n = phi__records_get_u64(root, line.kind == PHI__TAPE_NOW ? "after" : "idle");
+    line.more = phi__records_get_bool(root, "more");
+    line.start = phi__records_get_bool(root, "start");
     if (line.kind == PHI__TAPE_HEAD && phi__tape_head(tape, root, error) != PHI_OK)
         return PHI_PARSE;
     grown = phi__grow(&tape->memory, tape->index, &tape->cap, tape->count + 1, sizeof line);
@@ -62043,7 +62041,7 @@ static uint64_t phi__record_real_us(const phi__tape *tape) {
 
 static void phi__record_time(phi__tape *tape, const char *kind) {
     phi__buf *line = phi__tape_begin_line(tape, kind);
-    phi__tape_put_num(line, "us", tape->us);
+    phi__records_u64(line, "us", tape->us);
 }
 
 static uint64_t phi__record_clock(void *user_data) {
@@ -62057,7 +62055,7 @@ static uint64_t phi__record_clock(void *user_data) {
     }
     tape->us = tape->last_us = now;
     phi__record_time(tape, "now");
-    phi__tape_put_num(&tape->line, "after", tape->reads);
+    phi__records_u64(&tape->line, "after", tape->reads);
     phi__tape_end_line(tape);
     tape->reads = 0;
     return now;
@@ -62073,9 +62071,9 @@ static void phi__record_touch(phi_tape *base) {
     tape->touched = true;
     phi__record_time(tape, "t");
     if (tape->more)
-        phi__buf_text(&tape->line, ",\"more\":true");
+        phi__records_true(&tape->line, "more", true);
     else
-        phi__tape_put_num(&tape->line, "idle", tape->idle);
+        phi__records_u64(&tape->line, "idle", tape->idle);
     phi__tape_end_line(tape);
     tape->idle = tape->reads = 0;
     tape->last_us = tape->us;
@@ -62088,7 +62086,7 @@ static phi__buf *phi__record_line(phi__tape *tape, const char *kind) {
 
 static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
     phi__buf *line = phi__record_line(tape, kind);
-    phi__tape_put_num(line, "x", x);
+    phi__records_u64(line, "x", x);
     return line;
 }
 
@@ -62107,7 +62105,7 @@ static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
     }
     phi__record_touch(base);
     status = phi__transfer_stage_now(transfer, stage);
-    phi__tape_put_num(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
+    phi__records_u64(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
     phi__tape_end_line(tape);
     return status;
 }
@@ -62119,7 +62117,7 @@ static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__record_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
     line = phi__record_flow_line(tape, "head", flow->x);
-    phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
+    phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
     phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_end_line(tape);
     status =
@@ -62146,7 +62144,7 @@ static phi_status phi__record_head(phi_tape *base, phi_transfer transfer, int ht
 static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__buf *line = phi__record_flow_line(tape, "bytes", x);
     if (phi__utf8_valid(bytes) == bytes.len)
-        phi__tape_put_str(line, "text", bytes);
+        phi__records_str(line, "text", bytes);
     else {
         phi__json_put_key(line, phi_str_of("base64"));
         phi__buf_char(line, '"');
@@ -62203,7 +62201,7 @@ static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
     line = phi__record_flow_line(tape, "end", flow->x);
     phi__json_put_key(line, phi_str_of("status"));
     phi__json_put_i64(line, (int64_t)flow->status);
-    phi__tape_put_str(line, "words", phi_str_of(flow->words));
+    phi__records_str(line, "words", phi_str_of(flow->words));
     phi__tape_end_line(tape);
     flow->live = false;
     return phi__transfer_end_now(flow->transfer, flow->status, flow->words);
@@ -62260,8 +62258,7 @@ static phi_status phi__record_open(void *user_data, phi_transfer transfer,
     status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
         flow->live = false;
-        phi__json_put_key(line, phi_str_of("status"));
-        phi__json_put_i64(line, (int64_t)status);
+        phi__records_i64(line, "status", (int64_t)status);
     }
     phi__tape_end_line(tape);
     return status;
@@ -62382,11 +62379,11 @@ static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
         return;
     }
     line = phi__record_line(tape, "update");
-    phi__tape_put_num(line, "agent", call->run->agent->index);
-    phi__tape_put_str(line, "id", call->block->id);
-    if (call->starting) phi__buf_text(line, ",\"start\":true");
-    if (progress) phi__buf_text(line, ",\"progress\":true");
-    phi__tape_put_str(line, "text", text);
+    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_str(line, "id", call->block->id);
+    phi__records_true(line, "start", call->starting);
+    phi__records_true(line, "progress", progress);
+    phi__records_str(line, "text", text);
     phi__tape_end_line(tape);
 }
 
@@ -62439,12 +62436,11 @@ static void phi__record_attach(phi_tape *base, phi_runtime *rt, const phi_transp
     tape->rt = rt;
     tape->inner = *inner;
     base->stages = stages;
-    phi__tape_put_num(line, "version", PHI__TAPE_VERSION);
-    phi__tape_put_num(line, "us", tape->us);
+    phi__records_u64(line, "version", PHI__TAPE_VERSION);
+    phi__records_u64(line, "us", tape->us);
     phi__sha256_hex(tape->seed, hex);
-    phi__tape_put_str(line, "seed", phi__str(hex, sizeof hex));
-    phi__json_put_key(line, phi_str_of("stages"));
-    phi__json_put_bool(line, stages);
+    phi__records_str(line, "seed", phi__str(hex, sizeof hex));
+    phi__records_bool(line, "stages", stages);
     phi__tape_end_line(tape);
 }
 
@@ -62532,11 +62528,11 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena scratch;
     phi_message plain = *result;
     phi_arena_init(&scratch, &tape->memory, 0);
-    phi__tape_put_num(line, "agent", call->run->agent->index);
-    phi__tape_put_str(line, "id", call->block->id);
-    if (call->starting) phi__buf_text(line, ",\"start\":true");
-    if (result->details.len > 0) phi__tape_put_str(line, "details", result->details);
-    if (result->loop_id.len > 0) phi__tape_put_str(line, "child", result->loop_id);
+    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_str(line, "id", call->block->id);
+    phi__records_true(line, "start", call->starting);
+    phi__records_some(line, "details", result->details);
+    phi__records_some(line, "child", result->loop_id);
     plain.loop_id = phi__str(NULL, 0);
     phi__json_put_key(line, phi_str_of("result"));
     phi__message_put(line, &plain, &scratch);
@@ -62571,15 +62567,14 @@ static void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     phi__secret_add_url(&tape->secrets, url);
     phi__tape_secrets_kept(tape);
     phi__secret_put_url(&tape->bytes, url);
-    phi__tape_put_str(line, "url", phi__buf_str(&tape->bytes));
+    phi__records_str(line, "url", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
 static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
     phi_str name, value;
     size_t i;
-    phi__json_put_key(line, phi_str_of("headers"));
-    phi__buf_char(line, '{');
+    phi__records_raw(line, "headers", "{");
     for (i = 0; phi_request_header(request, i, &name, &value); i++) {
         phi__json_put_key(line, name);
         if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
@@ -62607,7 +62602,7 @@ static void phi__tape_drop_cookies(phi__buf *out, phi_str headers) {
 PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
     phi__buf_clear(&tape->bytes);
     phi__tape_drop_cookies(&tape->bytes, headers);
-    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
+    phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
@@ -62629,15 +62624,15 @@ static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_reques
     }
     phi__sha256_end(&sha, hash);
     phi__sha256_hex(hash, hex);
-    phi__tape_put_num(line, "length", at);
-    phi__tape_put_str(line, "sha256", phi__str(hex, sizeof hex));
-    if (whole) phi__tape_put_str(line, "body", phi__buf_str(&tape->bytes));
+    phi__records_u64(line, "length", at);
+    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole) {
-    phi__tape_put_str(line, "method", phi_request_method(request));
+    phi__records_str(line, "method", phi_request_method(request));
     phi__tape_put_url(tape, line, phi_request_url(request));
     phi__tape_put_headers(tape, line, request);
     phi__tape_put_body(tape, line, request, whole);

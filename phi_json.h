@@ -58,15 +58,15 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x6656f400
+#if PHI__PUB_BASE != 0x9a1fc02e
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x6656f400
+#define PHI__PUB_BASE 0x9a1fc02e
 
 /* ---- src/base/profile.h ---- */
 
-/* profile.h - which parts a program leaves out.
+/* profile.h - the macros by which a program leaves parts of phi out.
 
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
    them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
@@ -173,7 +173,7 @@
 #define PHI_VERSION "0.1.0"
 #define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
 
-/* Linkage of the public functions: extern, or static with PHI_STATIC, or what you define. */
+/* Linkage of the public functions: extern, or static with PHI_STATIC, or your own definition. */
 #ifndef PHI_API
 #if defined(PHI_STATIC)
 #if defined(__GNUC__)
@@ -208,7 +208,7 @@
 extern "C" {
 #endif
 
-/* Bytes with a length; not terminated. Who owns them is said where one is handed over. */
+/* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
     const char *at;
     size_t len;
@@ -241,7 +241,7 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* A sentence for a status; "unknown status" for a number that is none. Never NULL, static. */
+/* A sentence for a status; "unknown status" for an unknown number. Never NULL, static. */
 PHI_API const char *phi_status_text(int status);
 
 /* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
@@ -263,7 +263,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit said no */
+    uint64_t refusals; /* how often this limit refused */
 } phi_memory;
 
 /* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */
@@ -288,7 +288,7 @@ PHI_API bool phi_str_equal(phi_str a, phi_str b);
 
 /* ---- src/base/arena.h ---- */
 
-/* arena.h - memory that is taken piece by piece and freed whole.
+/* arena.h - arenas: memory that is allocated piece by piece and freed as a whole.
 
    Blocks are chained and never move, so memory handed out stays where it is until the arena is
    reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
@@ -311,7 +311,7 @@ typedef struct phi_arena {
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
-    bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
+    bool rewound; /* keep blocks for later use, and round their sizes up for it */
 } phi_arena;
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */
@@ -344,11 +344,11 @@ PHI_API void phi_arena_free(phi_arena *arena);
 #endif /* PHI__PUB_BASE */
 
 #ifdef PHI__PUB_TEXT
-#if PHI__PUB_TEXT != 0xf981fcc2
+#if PHI__PUB_TEXT != 0x1c8f8350
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__PUB_TEXT 0xf981fcc2
+#define PHI__PUB_TEXT 0x1c8f8350
 
 /* ---- src/text/json.h ---- */
 
@@ -368,7 +368,7 @@ PHI_API void phi_arena_free(phi_arena *arena);
    Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
    it, phi_json_remove removes them all.
    Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
-   ends at PHI_JSON_MAX_DEPTH: beyond that is PHI_TOO_BIG.
+   is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
    Threads: a tree is only read by many at once, or used by one. */
 #ifndef PHI_TEXT_JSON_H
 #define PHI_TEXT_JSON_H
@@ -417,8 +417,8 @@ typedef struct phi_json_reader {
     const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
     const char *line_at;            /* where the line begins */
     const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* its first byte unescaped, and where that is going on */
-    const char *key;                /* of the value to come */
+    char *string, *to;              /* first unescaped byte, and where the next goes */
+    const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
@@ -434,7 +434,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, ph
                                    uint32_t flags, uint32_t max_depth);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
-/* What advance said last, with the tree or the error (either may be NULL). */
+/* The last status of advance, with the tree or the error (either may be NULL). */
 PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
                                           phi_parse_error *error);
 
@@ -507,8 +507,8 @@ PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *
 PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
-   be put elsewhere. NULL: it was not there. */
+/* Removes a member (the last of that name, which is returned, and all others) or an item; the
+   returned node can be put elsewhere. NULL: there was none. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
 
@@ -572,13 +572,13 @@ PHI_API bool phi_json_found_num(const phi_json_found *found, double *out);
 extern "C" {
 #endif
 
-/* Why not, in words that a model can act on: arguments.path: expected string, got number */
+/* The reason, in words that a model can act on: arguments.path: expected string, got number */
 typedef struct phi_schema_error {
     char message[256]; /* terminated; cut at a character where it is too long */
 } phi_schema_error;
 
-/* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
-   PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
+/* Checks `value`. `name` is its name in messages (NULL: "arguments"); `error` may be NULL. PHI_OK;
+   PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
 
@@ -2367,11 +2367,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0xcfe94135
+#if PHI__IMP_TEXT != 0x61bfbedd
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0xcfe94135
+#define PHI__IMP_TEXT 0x61bfbedd
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2863,10 +2863,12 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* One member. */
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: nothing */
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);
@@ -5837,6 +5839,10 @@ PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value) 
         phi__records_raw(out, key, "null");
 }
 
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__records_str(out, key, value);
+}
+
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_u64(out, n);
@@ -5855,6 +5861,10 @@ PHI__FN void phi__records_double(phi__buf *out, const char *key, double d) {
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_bool(out, b);
+}
+
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b) {
+    if (b) phi__records_raw(out, key, "true");
 }
 
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms) {
@@ -5973,7 +5983,8 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
         switch (field->kind) {
         case PHI__FIELD_STR:
             s = phi__records_get_str(node, field->key);
-            if (arena != NULL && !phi__arena_str(arena, s, &s)) {
+            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* not a copy of nothing */
+            if (arena != NULL && s.len > 0 && !phi__arena_str(arena, s, &s)) {
                 s = phi__str(NULL, 0);
                 good = false;
             }

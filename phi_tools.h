@@ -39,43 +39,43 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x6656f400
+#if PHI__PUB_BASE != 0x9a1fc02e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_TEXT != 0xf981fcc2
+#if PHI__PUB_TEXT != 0x1c8f8350
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_IO != 0x6aac419f
+#if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0xb002c59c
+#if PHI__PUB_MODEL != 0x2b7fd246
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_WIRE != 0xa2944e5e
+#if PHI__PUB_WIRE != 0x65e39ffb
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_CODECS != 0xbe109773
+#if PHI__PUB_CODECS != 0x7f2a1095
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0x33f29c00
+#if PHI__PUB_LOG != 0xb99b4812
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0xc6429d65
+#if PHI__PUB_HISTORY != 0x27b50ea0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0xc30a22a1
+#if PHI__PUB_PERSIST != 0x891a13b9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOOP != 0xbdee3c81
+#if PHI__PUB_LOOP != 0x13e8cacd
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_FEATURES != 0x37bb1a69
+#if PHI__PUB_FEATURES != 0xb1322ca9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x60ff2d7c
+#if PHI__PUB_AGENT != 0x5d1c6b95
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0x7e0d7b52
+#if PHI__PUB_RECORD != 0xce41d73d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -93,11 +93,11 @@
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x68544478
+#if PHI__PUB_TOOLS != 0x0d9db4a1
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x68544478
+#define PHI__PUB_TOOLS 0x0d9db4a1
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -110,8 +110,8 @@
        desc.tool_count = 2;
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
-   All they do is phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves
-   any number of agents. */
+   They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
+   of agents. */
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 
@@ -179,8 +179,8 @@ typedef struct phi_tools_desc {
     /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
        boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
     const char *const *deny_patterns;
-    /* Asked before a command runs; false: it does not (default: not asked). A dialog that
-       takes longer than a frame wants a tool of the host's own. */
+    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
+       longer than a frame needs a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data;            /* of confirm_fn */
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
@@ -192,8 +192,8 @@ typedef struct phi_tools_desc {
     uint32_t max_matches;       /* shown by search (default 50) */
 } phi_tools_desc;
 
-/* Tools and what they work with. The fields are phi's, but for `tools` and `count`, which are to be
-   read. It must stay where it is until the last agent that uses it is freed. */
+/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
+   phi's. It must stay where it is until the last agent that uses it is freed. */
 typedef struct phi_toolset {
     phi_tool tools[PHI_TOOL_COUNT];
     size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */
@@ -230,17 +230,17 @@ typedef struct phi_tool_registry phi_tool_registry;
 /* An empty registry. allocator: copied; NULL: the C library's. NULL: no memory. */
 PHI_API phi_tool_registry *phi_tool_registry_new(const phi_allocator *allocator);
 
-/* One with the built-in tools in it, which live in the registry: it must outlive the agents that
-   use them. desc as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
+/* A registry with the built-in tools. It owns them, and must outlive the agents that use them. desc
+   as in phi_tools_init. It also knows prun, prun_with_memo and revert_to_state
    (tools/context_tools.h), but only by name: they are not counted, nor found by
    phi_tool_registry_at. */
 PHI_API phi_tool_registry *phi_tool_registry_with_defaults(const phi_allocator *allocator,
                                                            const phi_tools_desc *desc);
 PHI_API void phi_tool_registry_free(phi_tool_registry *registry); /* NULL is harmless */
 
-/* Adds a tool, or replaces the one of that name. The struct is copied; what it points to is
-   borrowed until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no
-   name, or no start. */
+/* Adds a tool, or replaces the one of that name. The struct is copied; its pointers are borrowed
+   until the registry, and the agents that got the tool from it, are freed. PHI_BAD_ARG: no name, or
+   no start. */
 PHI_API phi_status phi_tool_registry_add(phi_tool_registry *registry, const phi_tool *tool);
 
 PHI_API bool phi_tool_registry_contains(const phi_tool_registry *registry, const char *name);
@@ -249,10 +249,10 @@ PHI_API size_t phi_tool_registry_count(const phi_tool_registry *registry);
    add. */
 PHI_API const phi_tool *phi_tool_registry_at(const phi_tool_registry *registry, size_t index);
 
-/* Copies the tools of those names into `out`, in that order, each once; names that are not
-   there are skipped and, where `unknown` is given, put into unknown[0..count). The name prun brings
-   prun_with_memo with it, so `out` has room for count + 1. Returns how many tools; *unknown_count
-   (may be NULL): how many names were unknown. */
+/* Copies the tools of those names into `out`, in that order, each once; unknown names are skipped
+   and, where `unknown` is given, put into unknown[0..count). The name prun brings prun_with_memo
+   with it, so `out` has room for count + 1. Returns how many tools; *unknown_count (may be NULL):
+   how many names were unknown. */
 PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
                                          const char *const *names, size_t count, phi_tool *out,
                                          const char **unknown, size_t *unknown_count);

@@ -1,4 +1,4 @@
-/* agent.h - an agent: a model, a prompt, tools and a history; who. */
+/* agent.h - an agent: an identity with a model, a system prompt, tools and a history. */
 #ifndef PHI_AGENT_AGENT_H
 #define PHI_AGENT_AGENT_H
 
@@ -21,13 +21,14 @@
 extern "C" {
 #endif
 
-/* Makes an agent. A handle whose rt is NULL: phi_last_error says which field to fix, or
+/* Makes an agent. On failure the handle's rt is NULL, and phi_last_error says which field to fix,
+   or
    PHI_NO_MEMORY, or PHI_MISUSE: the runtime is closing. */
 PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc);
 
-/* What an agent was made with, every field as it is now and defaults filled in; strings and arrays
-   are owned by the agent, valid until it is freed or that field is set anew. profile is NULL: it is
-   filled into the others; phi_agent_profile gives it back. PHI_STALE. */
+/* The agent's desc as it is now, with defaults filled in; strings and arrays are owned by the
+   agent, valid until it is freed or that field is set anew. profile is NULL, since its values are
+   in the other fields; phi_agent_profile returns it. PHI_STALE. */
 PHI_API phi_status phi_agent_get_desc(phi_agent agent, phi_agent_desc *out);
 PHI_API const phi_profile *phi_agent_profile(phi_agent agent); /* NULL: none, or stale */
 
@@ -55,17 +56,17 @@ PHI_API phi_status phi_prompt_content(phi_agent agent, const phi_content *conten
    message in view is an answer without tool calls. Else as phi_prompt. */
 PHI_API phi_status phi_continue(phi_agent agent, phi_continuation kind);
 
-/* Compacts what the model sees now, however large it is, in a run of its own without a model call:
-   AGENT_START with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK
-   without a run: nothing would be gained. Else as phi_prompt. */
+/* Compacts the view now, however large it is, in a run of its own without a model call: AGENT_START
+   with PHI_CONTINUATION_COMPACTION, COMPACTION_START, COMPACTION_END, AGENT_END. PHI_OK without a
+   run: a compaction would save nothing. Else as phi_prompt. */
 PHI_API phi_status phi_compact(phi_agent agent);
 
-/* Says something, whatever the history ends with: an answer, or nothing, makes it a prompt; a
-   question or a tool's result that nobody has answered is continued with the text behind it. Else
-   as phi_prompt. */
+/* Sends a text, whatever the history ends with. After an answer, or in an empty history, it is a
+   prompt; after a question or a tool result without an answer, the run continues with the text
+   behind that. Else as phi_prompt. */
 PHI_API phi_status phi_send(phi_agent agent, const char *text);
 
-/* ---- ending one ---- */
+/* ---- ending a run ---- */
 
 /* Ends the run as soon as the pump sees the request: the text received so far is kept, calls get
    the result `Cancelled` (unless their own is on its way), and the agent can be prompted again. The
@@ -75,13 +76,13 @@ PHI_API phi_status phi_send(phi_agent agent, const char *text);
 PHI_API phi_status phi_abort(phi_agent agent);
 
 /* phi_abort of one run, with a reason. loop_id: NULL: the active run. reason: copied; NULL: none;
-   AGENT_END tells it, and a note of the kind PHI_NOTE_ABORT in the log,
-   {"loop_id":...,"reason":...}. Pumping thread. PHI_NOT_FOUND: no such run is active;
+   AGENT_END has it, and a note of the kind PHI_NOTE_ABORT in the log, {"loop_id":...,"reason":...}.
+   Pumping thread. PHI_NOT_FOUND: no such run is active;
    PHI_STALE, PHI_NO_MEMORY: nothing was done. */
 PHI_API phi_status phi_abort_run(phi_agent agent, const char *loop_id, const char *reason);
 
-/* The same when the current turn is over: its answer is whole and its calls have their own results.
-   What does not go on at once (a pause, a delay before a retry) is not waited for. */
+/* Ends the run when the current turn is over: its answer is complete and its calls have their own
+   results. It does not wait for a pause or a delay before a retry. */
 PHI_API phi_status phi_stop(phi_agent agent);
 
 /* Raises the limits of a run and the agent's budget: a paused run continues, if that is enough.
@@ -103,29 +104,30 @@ PHI_API phi_status phi_agent_set_tools(phi_agent agent, const phi_tool *tools, s
 /* Replaces the system prompt; NULL: none. Copied. PHI_BUSY while running; PHI_NO_MEMORY. */
 PHI_API phi_status phi_agent_set_system_prompt(phi_agent agent, const char *text);
 
-/* What the answers of the next runs are to be. Copied; NULL: text. PHI_BUSY while running;
+/* The format of the next runs' answers. Copied; NULL: text. PHI_BUSY while running;
    PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_format(phi_agent agent, const phi_format *format);
 
-/* What of the history the next runs send. Copied; NULL: all of it. PHI_BUSY while running;
+/* The policy of the next runs, which chooses the messages to send. Copied; NULL: all of them.
+   PHI_BUSY while running;
    PHI_BAD_ARG: phi_last_error names the field. */
 PHI_API phi_status phi_agent_set_policy(phi_agent agent, const phi_policy *policy);
 
-/* How often the same call is warned of, and stopped; here 0 means never. Counts from the next call
-   on. */
+/* Sets after how many equal calls the repeat guard warns, and stops the run; here 0 means never.
+   Counts from the next call on. */
 PHI_API phi_status phi_agent_set_repeat_limits(phi_agent agent, uint32_t warn_after,
                                                uint32_t stop_after);
 
 /* Forgets the history and both queues and starts a new session id; needs no memory where no other
-   agent has the session. Queued events are purged, and what popped ones of it point to is gone.
-   PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread that is in a store keeps
-   everything: a fresh lane of it begins, which needs memory. */
+   agent has the session. Queued events are purged, and pointers out of popped ones are invalid.
+   PHI_BUSY while running; PHI_NO_MEMORY: nothing changed. A thread in a store keeps everything: a
+   fresh lane of it begins, which needs memory. */
 PHI_API phi_status phi_agent_reset(phi_agent agent);
 
 /* ---- identity ---- */
 
 /* Owned by the agent, valid until it is freed, the session and thread ids until they change, the
-   model id until phi_agent_set_model, the last loop id until the next run. Empty for a stale one,
+   model id until phi_agent_set_model, the last loop id until the next run. Empty for a stale agent,
    or where there is none. */
 PHI_API phi_str phi_agent_id(phi_agent agent);
 PHI_API phi_str phi_agent_session_id(phi_agent agent);
@@ -141,7 +143,7 @@ PHI_API phi_str phi_agent_last_loop_id(phi_agent agent); /* of the run that bega
    events are invalid. A log in a store is saved there and left, whole, under its id; the new log is
    in the same store under an id that phi makes (phi_agent_thread_id). PHI_BUSY while running;
    PHI_MISUSE: an agent of phi_run, whose thread is the host's; PHI_NO_MEMORY (for a moment there
-   are both); what the store says; then nothing changed. */
+   are both); the store's status; then nothing changed. */
 PHI_API phi_status phi_new_session(phi_agent agent, bool empty);
 
 /* The same, not empty, if the last run began more than threshold_ms ago; *rotated says whether. An
@@ -150,9 +152,9 @@ PHI_API phi_status phi_check_and_rotate(phi_agent agent, uint64_t threshold_ms, 
 
 /* ---- usage ---- */
 
-/* Tokens and dollars by the model's rates: of all runs, and of the active run or was the last.
-   Those of attempts that failed are counted as far as the provider told them, and in those of all
-   runs what models took that wrote summaries for the agent. */
+/* Tokens and dollars by the model's rates: of all runs, and of the active or else the last run.
+   Failed attempts count as far as the provider reported their usage. The figures of all runs
+   include the models that wrote summaries for the agent. */
 PHI_API phi_usage phi_agent_usage(phi_agent agent);
 PHI_API double phi_agent_cost(phi_agent agent);
 PHI_API phi_usage phi_agent_run_usage(phi_agent agent);
@@ -193,7 +195,7 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent agent);
    PHI_BUSY: the agent is of a phi_run that is over, and another run uses its thread; PHI_STALE,
    PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite(phi_agent agent, const phi_rewrite *rewrite);
-/* Whether one waits for the end of the run. False for a stale agent. */
+/* Whether a rewrite is deferred until the run's end. False for a stale agent. */
 PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 /* The deferred rewrite, copied into the arena. It always has an op_id, and a note of the log holds
    it (PHI_NOTE_DEFERRED): where the process ends before the run does, the next agent that opens the
@@ -202,8 +204,8 @@ PHI_API bool phi_agent_rewrite_waits(phi_agent agent);
 PHI_API phi_status phi_agent_rewrite_deferred(phi_agent agent, phi_arena *arena, phi_rewrite *out);
 /* Withdraws the deferred rewrite: it is not applied, and PHI_EV_REWRITE says PHI_CANCELLED. op_id
    NULL: any.
-   PHI_NOT_FOUND: none waits, or one with another op_id; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY:
-   nothing changed. */
+   PHI_NOT_FOUND: none is deferred, or one with another op_id; PHI_STALE, PHI_BAD_ARG,
+   PHI_NO_MEMORY: nothing changed. */
 PHI_API phi_status phi_agent_rewrite_withdraw(phi_agent agent, const char *op_id);
 #endif
 
@@ -218,16 +220,16 @@ PHI_API size_t phi_message_count(phi_agent agent);
 PHI_API const phi_message *phi_message_at(phi_agent agent, size_t i);
 
 /* Changes of the history from outside; PHI_BUSY while running, PHI_NO_MEMORY, and then nothing
-   changed. Messages are copied; all kinds are taken, extensions too. Replacing and clearing also
-   purge queued events, and what popped ones point to is gone; usage stays. Of an agent with a
-   memory limit whose thread is in a store they write what the store lacks, so that it leaves memory
-   at once. */
+   changed. Messages are copied; all kinds are allowed, extensions too. Replacing and clearing also
+   purge queued events, and pointers out of popped ones are invalid; usage stays. For an agent with
+   a memory limit whose thread is in a store they write the entries that the store lacks, so that
+   the old messages are evicted at once. */
 PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *message);
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
-/* The history, as phi_message_at has it, as a JSON array in the arena; also while running: as far
-   as it has come; what the store says, where it is to be read back. And back, as
+/* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
+   has come; the store's status, when evicted messages cannot be recalled. And back, as
    phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
@@ -236,15 +238,15 @@ PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse
 
 /* An event as the interchange JSON of session files and logs, in the arena:
    {"type":"TurnStart",...}. Deltas become MessageUpdate with the answer as far as it had come.
-   Types that are ours alone: Error, Retract, Retry, InputDropped, Decision, Paused, Warning,
-   Rewrite, ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat.
-   While the event is valid, on the pumping thread. PHI_STALE: its agent is gone; what the store
-   says, from which the messages of a run are read that have left memory. */
+   Types that only phi has: Error, Retract, Retry, InputDropped, Decision, Paused, Warning, Rewrite,
+   ContextWarning, ThreadUpdated, Forgotten, SummaryNeeded, ToolHeartbeat. While the event is valid,
+   on the pumping thread. PHI_STALE: its agent is gone; the store's status, when evicted messages of
+   the run cannot be recalled. */
 PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, phi_str *out);
 
-/* Reads one back, copying into the arena: agent, call and ticket are none, and everything else is
-   as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
-   PHI_UNSUPPORTED: a type that is not known, *error says which. PHI_NO_MEMORY. */
+/* Reads an event back, copying into the arena: agent, call and ticket are zero, and everything else
+   is as it was written; phi_event_to_json writes it again. PHI_PARSE: no event; *error says why.
+   PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
 

@@ -1,4 +1,4 @@
-/* dry_run.h - what a provider would refuse, said before a byte is sent. */
+/* dry_run.h - checks whether a provider would refuse a transcript, before a byte is sent. */
 #ifndef PHI_AGENT_DRY_RUN_H
 #define PHI_AGENT_DRY_RUN_H
 
@@ -10,13 +10,13 @@
 extern "C" {
 #endif
 
-/* Looks at a transcript and tools as the model's provider would. PHI_OK: it takes them.
+/* Checks a transcript and tools as the model's provider would. PHI_OK: it accepts them.
    PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
    tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
    instance, is named all the same: this is for programs that make transcripts.
    PHI_UNSUPPORTED: no such protocol. PHI_NO_MEMORY.
-   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. It costs time by the
-   square of the tool calls. */
+   Memory: `scratch`, and it is given back. Threads: any, one arena at a time. Its time grows with
+   the square of the number of tool calls. */
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size);

@@ -36,17 +36,18 @@ typedef struct phi_run_desc {
     const phi_message *prompts;
     size_t prompt_count;
     phi_continuation continuation; /* without prompts (default PHI_CONTINUATION_DEFAULT) */
-    /* UTF-8, taken as it is; no other run of the thread has it (default: session.config.N) */
+    /* UTF-8, used as it is; must be new to the thread (default: session.config.N) */
     const char *loop_id;
     const char *parent_loop_id; /* UTF-8 (default: none) */
 } phi_run_desc;
 
 /* Starts a run. The handle is an agent's, for events, phi_abort, phi_steer and the rest; it goes
-   stale by itself once AGENT_END, and all else of it, has been popped and phi_step called again: no
-   other run follows, so steering and follow-ups that were not delivered are reported as dropped
-   first. A handle whose rt is NULL: phi_last_error says why; PHI_BUSY: a run goes over the thread
-   already; PHI_MISUSE: it has one of this loop_id. Without prompts, agent.agent_id and
-   agent.session_id must be given: what goes on must know whose it is. */
+   stale by itself once AGENT_END, and every other event of it, has been popped and phi_step called
+   again. No other run follows, so undelivered steering and follow-ups are reported as dropped
+   first. On failure the handle's rt is NULL, and phi_last_error says why; PHI_BUSY: another run
+   uses the thread; PHI_MISUSE: the thread has a run of this loop_id. Without prompts,
+   agent.agent_id and agent.session_id must be given, since they identify the conversation that
+   continues. */
 PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc);
 
 #ifdef __cplusplus

@@ -1,6 +1,8 @@
-/* profile.h - who an agent is, apart from what it runs on, and system prompts made of blocks.
+/* profile.h - profiles (an agent's identity, apart from its model), and system prompts made of
+   blocks.
 
-   A profile fills what an agent's desc leaves unset, and never overrides what it sets. */
+   A profile fills fields that an agent's desc leaves unset, and never overrides one that it
+   sets. */
 #ifndef PHI_AGENT_PROFILE_H
 #define PHI_AGENT_PROFILE_H
 
@@ -32,7 +34,7 @@ typedef struct phi_prompt_block {
     const char *text;
 } phi_prompt_block;
 
-/* Where a block goes, and how much of it is taken. */
+/* The place of a block, and its length at most. */
 typedef struct phi_prompt_slot {
     const char *name;
     int order;         /* slots stand in this order, equal ones as they are listed */

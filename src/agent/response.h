@@ -58,8 +58,8 @@ typedef struct phi_ask_desc {
     const char *text;           /* copied */
     const phi_content *content; /* a user message's blocks, in place of text; copied */
     size_t content_count;
-    /* what of the history all model calls of this run are sent, and what its warnings go by; copied
-       (default: the agent's, which is not changed) */
+    /* the policy of this run's model calls and warnings; copied (default: the agent's, which is not
+       changed) */
     const phi_policy *policy;
     /* of the agent's store: phi_agent_use_thread first (default: its current thread) */
     const char *thread_id;
@@ -68,17 +68,16 @@ typedef struct phi_ask_desc {
     const phi_limits *limits;
     /* of what this run waits for (default: the agent's; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
-    /* This run has these tools, and none of the agent's; looked at as phi_agent_desc.tools. Copied;
-       what they point to is borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
-       snapshot of the run has their names alone: it continues with the tools of phi_agent_restore's
+    /* This run has these tools, and none of the agent's; checked as phi_agent_desc.tools. Copied;
+       their pointers are borrowed until PHI_EV_AGENT_END was popped (default: the agent's). A
+       snapshot of the run has their names only: it continues with the tools of phi_agent_restore's
        desc that have one of them. */
     const phi_tool *tools;
     size_t tool_count;
-    /* Names of its tools: it is offered no others; looked at in the call (default: it is offered
-       all) */
+    /* names of its tools, the only ones to offer; read in the call (default: all are offered) */
     const char *const *allowed_tools;
     size_t allowed_count;
-    bool no_tools;  /* it is offered none */
+    bool no_tools;  /* offer none */
     const char *id; /* of the request, UTF-8, at most 128 bytes; copied (default: made) */
     /* JSON text about it, for the host; copied (default: none). Where id or refs are given they are
        kept with the message in the log: its details are {"request_id":...,"refs":...}. Never
@@ -86,9 +85,9 @@ typedef struct phi_ask_desc {
     const char *refs;
 } phi_ask_desc;
 
-/* phi_ask with more to say. Responses of the thread before are stale where it is another.
-   PHI_BAD_ARG: phi_last_error names the field. A failure that comes after the thread was exchanged
-   leaves the agent with the other one; else nothing changed. */
+/* phi_ask with options. Where it changes the thread, responses of the former thread are stale.
+   PHI_BAD_ARG: phi_last_error names the field. A failure after the change of the thread leaves the
+   agent with the new one; else nothing changed. */
 PHI_API phi_status phi_ask_with(phi_agent agent, const phi_ask_desc *desc, phi_response *out);
 
 /* phi_ask_with a thread_id; NULL: a new thread. The thread is saved when the run is over
@@ -98,7 +97,7 @@ PHI_API phi_status phi_ask_in(phi_agent agent, const char *thread_id, const char
 
 /* The state of the request now. PHI_STALE. Pumping thread. */
 PHI_API phi_status phi_response_get(phi_response response, phi_response_info *out);
-PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale one */
+PHI_API bool phi_response_done(phi_response response); /* not running; true for a stale handle */
 
 /* Frees the handle; a run that is active continues. PHI_STALE. */
 PHI_API phi_status phi_response_free(phi_response response);

@@ -1,4 +1,4 @@
-/* runtime.h - the runtime: memory, clock, network, timers and all agents; what phi_step pumps. */
+/* runtime.h - the runtime, which phi_step drives: memory, clock, network, timers and all agents. */
 #ifndef PHI_AGENT_RUNTIME_H
 #define PHI_AGENT_RUNTIME_H
 
@@ -19,7 +19,7 @@ typedef struct phi_runtime_desc {
     size_t inbox_bytes;           /* for other threads' calls; taken at start (default 64 KiB) */
     uint32_t step_budget_us;      /* work a phi_step, in clock time (default 250) */
     uint32_t step_budget_bytes;   /* and in bytes of answers decoded (default 65,536) */
-    uint32_t max_connections;     /* more wait their turn (default 64) */
+    uint32_t max_connections;     /* further requests wait (default 64) */
     uint32_t max_starts_per_step; /* transfers and processes (default 4) */
     bool enable_http2;            /* at most 10 streams a connection (default: HTTP/1.1) */
     bool use_environment;         /* proxy variables (default: none is read) */
@@ -37,7 +37,7 @@ typedef struct phi_runtime_desc {
     phi_tape *tape;
 } phi_runtime_desc;
 
-/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or no libcurl to work with;
+/* Makes a runtime; desc NULL means defaults for all. NULL: no memory, or libcurl cannot be used;
    `why`, where given, says so (static).
    The first one in a process calls curl_global_init. */
 PHI_API phi_runtime *phi_runtime_new_why(const phi_runtime_desc *desc, const char **why);
@@ -53,21 +53,21 @@ PHI_API phi_status phi_runtime_close(phi_runtime *rt);
    phi_last_error says so. */
 PHI_API void phi_runtime_free(phi_runtime *rt);
 
-/* Says that an exception or a longjmp has left a callback, and with it phi_step or whatever
-   function of phi had called it: none is on the stack any more. The runtime can then only be freed,
-   and phi_step says PHI_MISUSE. Cancel functions of tools are called by that, and must not throw.
-   What the function that was left had in hand is not given back to the allocator. */
+/* Declares that an exception or a longjmp has left a callback, and with it phi_step or the function
+   of phi that called it: none is on the stack any more. The runtime can then only be freed, and
+   phi_step returns PHI_MISUSE. Freeing calls the cancel functions of tools, which must not throw.
+   Memory that the interrupted function was using is not given back to the allocator. */
 PHI_API void phi_runtime_abandon(phi_runtime *rt);
 
-/* Does a bounded amount of what there is to do. timeout_ms 0: never waits; > 0: waits at most that
-   long for something to do; < 0: until there is something; with no run active that is phi_wake.
-   Events in the queue end a wait at once.
+/* Does a bounded amount of work. timeout_ms 0: never waits; > 0: waits at most that long for work;
+   < 0: until there is work; with no run active until phi_wake. Events in the queue end a wait at
+   once.
    Returns the number of active runs (0: idle; pop the last events then), or PHI_MISUSE inside a
    callback.
-   What the events popped before it point to is gone after it. */
+   Pointers out of events popped before it are invalid after it. */
 PHI_API int phi_step(phi_runtime *rt, int timeout_ms);
 
-/* Pops the oldest event; false: none. What an event popped inside a callback points to is valid
+/* Pops the oldest event; false: none. Pointers out of an event popped inside a callback are valid
    until that returns. */
 PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out);
 
@@ -80,13 +80,13 @@ PHI_API void phi_ready(phi_runtime *rt, intptr_t fd, int have); /* with watch_fn
 /* Ends a phi_step that waits. Any thread. */
 PHI_API void phi_wake(phi_runtime *rt);
 
-/* Does on a loading screen what cannot be sliced: loads the CA store (up to 50 ms) and starts a
-   connection to the model's host that later steps finish and runs reuse. */
+/* Call it on a loading screen, for work that cannot be sliced: loads the CA store (up to 50 ms) and
+   starts a connection to the model's host that later steps finish and runs reuse. */
 PHI_API phi_status phi_warm(phi_runtime *rt, const phi_model *model);
 
 /* The last call that failed (success does not clear it: ask after a failure; pumping thread only):
-   its status, words (owned by the runtime, valid until the next failure)
-   and HTTP status (0: none). */
+   its status, message (owned by the runtime, valid until the next failure) and HTTP status (0:
+   none). */
 PHI_API phi_status phi_last_error(const phi_runtime *rt, const char **words, int *http_status);
 
 /* Bytes in use and at most so far, of everything that came from the allocator. */

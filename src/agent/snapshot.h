@@ -5,12 +5,12 @@
    and the hooks that are still to be called. It holds no model, no key, no tool and no function:
    the program gives them again when it loads the snapshot.
 
-   A model call that streams is asked again after loading; a partial answer is not kept. A decision
-   that was waited for is asked for again. A tool call that had begun is taken up by the tool of the
-   same name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
+   A model call that streams is made again after loading; a partial answer is not kept. A pending
+   decision calls its hook again. A tool call that had begun is resumed by the tool of the same
+   name: by its `resume`; without one, a call that is finished from outside (no `step`) keeps
    waiting, and is found with phi_pending; any other gets an error as its result, for the model to
-   read. A rewrite that was put off until the run ends is in it; events that were not popped, and
-   what other threads have posted while the snapshot was made, are not. */
+   read. A deferred rewrite is in the snapshot; events that were not popped, and input that other
+   threads posted while it was made, are not. */
 #ifndef PHI_AGENT_SNAPSHOT_H
 #define PHI_AGENT_SNAPSHOT_H
 
@@ -22,8 +22,7 @@ extern "C" {
 
 enum { PHI_SNAPSHOT_VERSION = 1 };
 
-/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues as if
-   nothing had been.
+/* The text, JSON, in the arena. Between two phi_steps, at any time. The agent continues unchanged.
    PHI_MISUSE: inside a callback; PHI_STALE, PHI_BAD_ARG, PHI_NO_MEMORY; the status of the store
    that evicted entries are recalled from; PHI_UNSUPPORTED: built with PHI_NO_SNAPSHOT. */
 PHI_API phi_status phi_agent_snapshot(phi_agent agent, phi_arena *arena, phi_str *out);

@@ -16,10 +16,10 @@
 extern "C" {
 #endif
 
-/* Zero means default for every field. A summary that was cut off at max_tokens has failed, and so
-   has one of more than twice as many by estimate. */
+/* Zero means default for every field. A summary that was cut off at max_tokens counts as failed,
+   and so does one of more than twice as many tokens by estimate. */
 typedef struct phi_summary_desc {
-    const phi_model *model;   /* that writes it (default: the agent's own) */
+    const phi_model *model;   /* the model that writes it (default: the agent's own) */
     const char *instructions; /* its system prompt (default: ours) */
     uint32_t max_tokens;      /* of a summary (default 2,000) */
     /* of the history, sent at once, by estimate (default: half of the model's window, at most
@@ -28,12 +28,12 @@ typedef struct phi_summary_desc {
 } phi_summary_desc;
 
 #ifndef PHI_NO_SUMMARIES
-/* For phi_agent_desc.compactor. What phi's own plan would sum up or leave out is summed up by the
-   model, in one message in the place of the last of it; what the plan keeps is kept. phi's own plan
-   is made where the model fails, says nothing or too much, where it gains nothing, and where the
-   headroom is used up before it is done.
-   Ownership: desc, and what it points to, is borrowed until all agents made with it are freed;
-   NULL: all defaults. */
+/* For phi_agent_desc.compactor. The model sums up the messages that phi's own plan would sum up or
+   leave out, in one message in the place of the last of them; messages that the plan keeps stay.
+   phi's own plan is used when the model fails, writes nothing or too much, when the summary saves
+   nothing, and when the headroom is used up before it is done.
+   Ownership: desc and its pointers are borrowed until all agents made with it are freed; NULL: all
+   defaults. */
 PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
 
 /* Sums up the messages in view from entry from_seq to entry to_seq, both included, and puts one
@@ -43,10 +43,10 @@ PHI_API phi_compactor phi_compactor_model(const phi_summary_desc *desc);
    PHI_OK: begun. One PHI_EV_REWRITE reports the outcome, with status and message (PHI_REFUSED: also
    where the summary is no shorter than the range's messages in view by then); none where the
    history is replaced or the agent freed before. phi_abort and phi_stop end it.
-   Else nothing changed, and phi_last_error has words: PHI_BUSY: one is being written; PHI_BAD_ARG:
-   a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: there is nothing to
-   sum up in it; PHI_MISUSE: an agent of phi_run, or the runtime is closing; PHI_STALE,
-   PHI_NO_MEMORY; or what phi_agent_new says of the model. Pumping thread. */
+   Else nothing changed, and phi_last_error has a message: PHI_BUSY: a summary is being written;
+   PHI_BAD_ARG: a range that cuts a group or a message that stands for others; PHI_NOT_FOUND: the
+   range has nothing to sum up; PHI_MISUSE: an agent of phi_run, or the runtime is closing;
+   PHI_STALE, PHI_NO_MEMORY; or phi_agent_new's status for the model. Pumping thread. */
 PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to_seq);
 #endif
 

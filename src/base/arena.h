@@ -1,4 +1,4 @@
-/* arena.h - memory that is taken piece by piece and freed whole.
+/* arena.h - arenas: memory that is allocated piece by piece and freed as a whole.
 
    Blocks are chained and never move, so memory handed out stays where it is until the arena is
    reset past it or freed. Small requests share blocks that grow from first_block_bytes to 64 KiB; a
@@ -22,7 +22,7 @@ typedef struct phi_arena {
     struct phi__block *spare; /* taken before the last rewind and not used since */
     char *at, *end;           /* room left in the newest shared block */
     size_t first_block_bytes, next_block_bytes, most_block_bytes;
-    bool rewound; /* blocks are kept for what comes next, and rounded up to serve it */
+    bool rewound; /* keep blocks for later use, and round their sizes up for it */
 } phi_arena;
 
 /* A place to go back to. Valid until the arena is reset to an earlier mark or freed. */

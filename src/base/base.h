@@ -17,7 +17,7 @@
 #define PHI_VERSION "0.1.0"
 #define PHI_VERSION_NUMBER 100 /* major * 10000 + minor * 100 + patch */
 
-/* Linkage of the public functions: extern, or static with PHI_STATIC, or what you define. */
+/* Linkage of the public functions: extern, or static with PHI_STATIC, or your own definition. */
 #ifndef PHI_API
 #if defined(PHI_STATIC)
 #if defined(__GNUC__)
@@ -52,7 +52,7 @@
 extern "C" {
 #endif
 
-/* Bytes with a length; not terminated. Who owns them is said where one is handed over. */
+/* Bytes with a length; not terminated. Each function or struct that uses it says who owns them. */
 typedef struct phi_str {
     const char *at;
     size_t len;
@@ -85,7 +85,7 @@ typedef struct phi_str {
 typedef enum phi_status { PHI_STATUS_LIST(PHI_X) PHI_STATUS_END = -1000 } phi_status;
 #undef PHI_X
 
-/* A sentence for a status; "unknown status" for a number that is none. Never NULL, static. */
+/* A sentence for a status; "unknown status" for an unknown number. Never NULL, static. */
 PHI_API const char *phi_status_text(int status);
 
 /* The only way phi gets memory. Works as realloc: ptr NULL allocates, new_bytes 0 frees (and
@@ -107,7 +107,7 @@ typedef struct phi_memory {
     struct phi_memory *parent; /* borrowed; NULL for a root */
     size_t limit_bytes;        /* 0: none */
     size_t used_bytes, peak_bytes;
-    uint64_t refusals; /* how often this limit said no */
+    uint64_t refusals; /* how often this limit refused */
 } phi_memory;
 
 /* A root budget. `allocator` is copied; NULL, or a NULL realloc_fn, means the C library's. */

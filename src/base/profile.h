@@ -1,4 +1,4 @@
-/* profile.h - which parts a program leaves out.
+/* profile.h - the macros by which a program leaves parts of phi out.
 
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
    them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a

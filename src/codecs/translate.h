@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-/* Puts messages into the shape that `target` takes; pure: the same messages give the same list, and
-   none of them is changed. What needs no change is the very message that was given, the rest are
+/* Puts messages into the form that `target` accepts; pure: the same messages give the same list,
+   and none of them is changed. A message that needs no change is the caller's own, the rest are
    copies in the arena.
 
-   Thinking, signatures and opaque items stay with answers that the target itself has given (model,
-   provider and protocol are its own), and are left out of others; tool call ids become such as the
-   target takes, the same one in the call and its result; a call that was cut, a result without its
-   call, a second result, extensions and answers of which nothing is left go; a call without a
+   Thinking, signatures and opaque items stay with answers of the target itself (model, provider and
+   protocol are its own), and are left out of others; tool call ids become ids that the target
+   accepts, the same in the call and its result; a call that was cut, a result without its call, a
+   second result, extensions and answers without remaining content are left out; a call without a
    result gets one, an error "No result provided"; images become a line of text where the target
-   takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md says it for each protocol.
+   takes none (PHI_QUIRK_NO_IMAGES). docs/providers.md has the details of each protocol.
 
    Ownership: *out and the copies are the arena's; they point into the messages given.
    Errors: PHI_NO_MEMORY, PHI_BAD_ARG (target.protocol or id is missing): *out is not set.
@@ -27,23 +27,23 @@ PHI_API phi_status phi_translate(const phi_model *target, const phi_message *con
                                  size_t count, phi_arena *arena, const phi_message *const **out,
                                  size_t *out_count);
 
-/* What a host may put in its place (phi_agent_desc.translate_fn). It is called before each request
-   and must be pure too. PHI_OK: the list, of which messages may be those given, others in the
-   arena, or the host's own, valid until the run ends. Anything else fails the model call. */
+/* A host's own translation (phi_agent_desc.translate_fn). It is called before each request and must
+   be pure too. PHI_OK: the list; its messages may be the given ones, others in the arena, or the
+   host's own, valid until the run ends. Anything else fails the model call. */
 typedef phi_status (*phi_translate_fn)(void *user_data, const phi_model *target,
                                        const phi_message *const *messages, size_t count,
                                        phi_arena *arena, const phi_message *const **out,
                                        size_t *out_count);
 
-/* The default, in that shape. */
+/* The default, as such a function. */
 PHI_API phi_status phi_translate_default(void *user_data, const phi_model *target,
                                          const phi_message *const *messages, size_t count,
                                          phi_arena *arena, const phi_message *const **out,
                                          size_t *out_count);
 
 /* No translation: all answers count as the target's own, so that their thinking and signatures are
-   sent as they are. For one model under several names; another provider refuses what it did not
-   mint. What an encoder must do in any case (ids, lost results) it does. */
+   sent as they are. For one model under several names; another provider refuses signatures that it
+   did not mint. The encoder still does its own repairs (ids, lost results). */
 PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
                                       const phi_message *const *messages, size_t count,
                                       phi_arena *arena, const phi_message *const **out,

@@ -28,10 +28,10 @@ enum {
    no cache. A provider that caches by itself and reports only tokens read (OpenAI, Gemini and their
    kind) has no miss before its first read, nor a second miss before the next read. */
 typedef struct phi_cache_stats {
-    uint64_t requests; /* answers that told their usage; those of failed attempts, too */
+    uint64_t requests; /* answers that reported their usage; those of failed attempts, too */
     uint64_t hits;
     uint64_t misses;
-    uint64_t missed_tokens; /* what the misses should have read and did not */
+    uint64_t missed_tokens; /* tokens that the misses should have read and did not */
     /* PHI_CACHE_CHANGED_ bits of the last miss; 0: it had expired, or was not kept */
     uint32_t changed;
 } phi_cache_stats;

@@ -4,9 +4,9 @@
    originals stay in the log. A compaction never makes a view larger: a plan that would is dropped.
    The next compaction leaves the result of the last one as it is, until there is more to sum up.
 
-   A turn is what stands next to each other with the same loop_id and turn_index; a message without
-   a loop_id is one by itself, but for results, which belong to the turn of their call. A run is
-   what stands next to each other with the same loop_id. The current run is the last one. */
+   A turn is a row of adjacent messages with the same loop_id and turn_index. A message without a
+   loop_id is a turn by itself, but for results, which belong to the turn of their call. A run is a
+   row of adjacent messages with the same loop_id. The current run is the last one. */
 #ifndef PHI_HISTORY_COMPACT_H
 #define PHI_HISTORY_COMPACT_H
 
@@ -29,10 +29,10 @@ typedef struct phi_compaction_config {
     /* of phi_agent_desc: runs do not compact by themselves; a prompt that the provider finds too
        long is cut all the same */
     bool disable;
-    uint64_t max_context_tokens; /* (default: the agent's model's window; without one 100,000) */
-    /* (default: what the agent's prompt, tools and format are estimated at; without one 4,000) */
+    uint64_t max_context_tokens; /* (default: the model's window; without an agent 100,000) */
+    /* (default: an estimate of the agent's prompt, tools and format; without an agent 4,000) */
     uint64_t system_prompt_tokens;
-    /* of the window, as a part of 1: where there is no more headroom (default 0.9) */
+    /* the part of the window (0 to 1) at which the headroom ends (default 0.9) */
     double compact_at_pct;
     double budget_threshold_pct; /* ... and the headroom below which it begins (default 0.05) */
     phi_compaction_scope scope;
@@ -43,7 +43,7 @@ typedef struct phi_compaction_config {
     uint32_t keep_recent_turns;  /* of the current run; long results in them are cut (default 10) */
     uint64_t max_summary_tokens; /* of what stands for a section (default 2,000) */
     uint32_t tool_output_max_lines; /* of results that stay (default 50) */
-    /* put before each section that was summed up, as the user's (default: none) */
+    /* put before each summed-up section, as a user's message (default: none) */
     const char *focus_message;
 } phi_compaction_config;
 
@@ -52,24 +52,24 @@ typedef struct phi_compaction_config {
    defaults. */
 PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t current_tokens);
 
-/* What to replace in a view:
+/* The plan for a view:
    - of the current run, the turns between the first and the recent ones: by one summary. Long
      results of the recent ones: by themselves, cut to their first and last lines;
-   - earlier runs in scope: each by a summary of its own; those before them: by nothing;
+   - earlier runs in scope: each by a summary of its own; runs before those: by nothing;
    - DURABLE entries stay, behind the summary.
    A summary is a user's message of one line for each message of the user or the model, as far as
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller
-   stands.
-   `out` and what it points to are in the arena; out->span_count 0: nothing would be gained. config
-   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also an item that
-   does not come after the one before. */
+   stays.
+   `out` and what it points to are in the arena; out->span_count 0: the plan would save nothing.
+   config NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out
+   of order. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
                                        phi_rewrite *out);
 
-/* The three levels over a list of messages, for hosts that keep their own; each only where the one
+/* The three levels over a list of messages, for hosts that keep their own; each only if the level
    before was not enough for max_context_tokens - system_prompt_tokens:
    - results are cut to tool_output_max_lines;
    - answers before the last keep_recent_turns messages become a line each, and their results go;
@@ -77,9 +77,9 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
      marker says how many messages went; where that is not enough, the newest that fit behind a
      marker stay; where not even the newest one fits beside it, the newest that fit, without a
      marker.
-   A marker that goes counts as the messages it stands for. What comes out is never over that budget
-   (it may be empty), and no result is parted from its call. The list is in the arena, its messages
-   are those given or in the arena. */
+   A marker that is removed counts as the messages it stands for. The resulting list is never over
+   that budget (it may be empty), and no result is parted from its call. The list is in the arena,
+   its messages are the caller's or in the arena. */
 PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size_t count,
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,

@@ -20,8 +20,8 @@ extern "C" {
 typedef enum phi_summaries {
     PHI_SUMMARIES_USE = 0, /* summaries that stand in the view are sent */
     PHI_SUMMARIES_NONE,    /* they are left out */
-    /* what does not fit is said in meta.need_*, and of an agent's runs by PHI_EV_SUMMARY_NEEDED:
-       make one, then project again */
+    /* meta.need_* names the entries that do not fit; for an agent's runs PHI_EV_SUMMARY_NEEDED
+       does: make a summary, then project again */
     PHI_SUMMARIES_REQUEST,
     /* the same, and the agent has it written, as by phi_summarize of these entries */
     PHI_SUMMARIES_WRITE
@@ -41,10 +41,10 @@ typedef struct phi_policy {
     bool no_reserve;                /* reserve nothing */
     uint32_t max_messages;    /* after turns were cut; never into the newest (default: no limit) */
     uint32_t max_turns;       /* the newest ones only (default: no limit) */
-    uint32_t keep_last_turns; /* these are shown whatever the budget (default 3) */
+    uint32_t keep_last_turns; /* these are sent whatever the budget (default 3) */
     bool keep_no_turns;       /* none but the newest, whatever keep_last_turns says */
     phi_summaries summaries;
-    /* a summary is shown as this: PHI_ROLE_USER (the default) or _ASSISTANT */
+    /* the role of a summary: PHI_ROLE_USER (the default) or _ASSISTANT */
     phi_role summary_role;
     uint32_t include; /* PHI_INCLUDE_ bits (default: all) */
 } phi_policy;
@@ -55,21 +55,21 @@ PHI_API phi_policy phi_policy_default(void);       /* every field as it is when 
 PHI_API phi_policy phi_policy_short_context(void); /* 6,000 tokens, 2 turns */
 PHI_API phi_policy phi_policy_long_context(void);  /* 100,000 tokens, 10 turns */
 PHI_API phi_policy phi_policy_tool_focused(void);  /* 5 turns, no summaries */
-/* its window, its output reserved: half at most */
+/* the model's window, less its output: half at most */
 PHI_API phi_policy phi_policy_for_model(const phi_model *model);
 
-/* The first that is not NULL; else the default one. */
+/* The first policy that is not NULL; else the default one. */
 PHI_API phi_policy phi_policy_resolve(const phi_policy *request, const phi_policy *agent,
                                       const phi_policy *config);
 
 /* Which messages were left out, and why. */
 typedef struct phi_projection_meta {
-    uint64_t estimated_tokens; /* of all that is sent, system prompt and tools too */
-    uint64_t budget_tokens;    /* what there was for messages */
+    uint64_t estimated_tokens; /* of the whole request, system prompt and tools too */
+    uint64_t budget_tokens;    /* the budget for messages */
     uint64_t system_tokens, tools_tokens;
     size_t messages_included; /* made results too */
     size_t messages_total;    /* of the view */
-    size_t groups_dropped;    /* not shown; without summaries */
+    size_t groups_dropped;    /* left out; without summaries */
     bool summary_used;
     bool window_truncated; /* max_turns or max_messages cut */
     bool budget_truncated; /* the budget cut: groups, summaries, or results of the newest turn */
@@ -77,7 +77,7 @@ typedef struct phi_projection_meta {
     bool overflow;         /* not even the newest turn fits, its tool results cut short included */
     /* results made for calls without, and results without a call that were left out */
     size_t orphans_repaired;
-    uint64_t from_seq, to_seq; /* entries shown, without older summaries; from_seq > to_seq: none */
+    uint64_t from_seq, to_seq; /* entries sent, without older summaries; from_seq > to_seq: none */
     /* with PHI_SUMMARIES_REQUEST or _WRITE: of these entries, earlier summaries of them included */
     bool need_summary;
     uint64_t need_from, need_to;
@@ -94,7 +94,7 @@ PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const p
                                const phi_message *const **out, size_t *out_count,
                                phi_projection_meta *meta);
 
-/* The same in words: a line for each group, whether it is shown, and why not. Text in the arena. */
+/* The same as text: a line for each group, whether it is sent, and why not. In the arena. */
 PHI_API phi_status phi_explain(const phi_view_item *items, size_t count, const phi_policy *policy,
                                const phi_token_counter *counter, phi_str system_prompt,
                                uint64_t tool_schema_tokens, phi_arena *arena, phi_str *out);

@@ -23,16 +23,16 @@ typedef struct phi_prune {
 } phi_prune;
 
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
-   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: what goes.
-   Both, and what they point to, are in the arena; out->meta tells the same as JSON. out->span_count
-   0: nothing goes, since there is nothing, or it is no larger than the memo. counter NULL: the
-   estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
+   "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: the groups
+   taken. Both, and their pointers, are in the arena; out->meta has the same as JSON.
+   out->span_count 0: nothing is taken, since there is nothing to take, or the memo would be larger.
+   counter NULL: the estimate. PHI_BAD_ARG: no tokens; PHI_NO_MEMORY. */
 PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, const phi_prune *prune,
                                   const phi_token_counter *counter, phi_arena *arena,
                                   phi_rewrite *out, phi_pruned *pruned);
 
-/* The first entry of the active lane that may be taken: what stood there when it was compacted last
-   is as good as said by the user. */
+/* The first entry of the active lane that may be taken: messages that the last compaction left
+   standing count as the user's. */
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
 
 #ifdef __cplusplus

@@ -32,10 +32,10 @@ typedef struct phi_revert {
     uint64_t end_seq;
 } phi_revert;
 
-/* What the active lane is to show no longer: all behind the step, in its place a user message
-   "[Reverted to step n12 (failure): {summary}]". *reverted says so, or why not (then
-   out->span_count is 0): it "was not found", or "a user message" stands behind it. out->meta tells
-   the same as JSON. Both, and what they point to, are in the arena. PHI_BAD_ARG: no category;
+/* Plans to take everything behind the step out of the active lane's view, with a user message
+   "[Reverted to step n12 (failure): {summary}]" in its place. *reverted says so, or why not (then
+   out->span_count is 0): the step "was not found", or "a user message" stands behind it. out->meta
+   has the same as JSON. Both, and their pointers, are in the arena. PHI_BAD_ARG: no category;
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *revert,
                                    phi_arena *arena, phi_rewrite *out, phi_reverted *reverted);

@@ -1,8 +1,8 @@
-/* tracker.h - how full a context is: what a provider reported, and an estimate of what came since.
+/* tracker.h - the tokens of a context: the provider's report, and an estimate of later messages.
 
-   A provider says with each answer how many tokens it read and wrote; those are exact, and hold the
-   system prompt and the tools, too. Messages behind that answer are estimated. After a change of
-   the list (compaction, prune, replaced messages) the report no longer describes it: reset the
+   A provider says with each answer how many tokens it read and wrote; those are exact, and include
+   the system prompt and the tools. Messages behind that answer are estimated. After a change of the
+   list (compaction, prune, replaced messages) the report no longer describes it: reset the
    tracker. */
 #ifndef PHI_HISTORY_TRACKER_H
 #define PHI_HISTORY_TRACKER_H
@@ -19,13 +19,13 @@ typedef struct phi_tracker {
     size_t index;
 } phi_tracker;
 
-/* What came with the answer at messages[index]: input, output, cache reads and writes. A sum of 0
-   is ignored. */
+/* Records the usage of the answer at messages[index]: input, output, cache reads and writes. A sum
+   of 0 is ignored. */
 PHI_API void phi_tracker_record(phi_tracker *tracker, const phi_usage *usage, size_t index);
 
-/* The tokens that a list of `count` messages is known to have, and in *from the first message that
-   is to be estimated and added. Where nothing is known of it, or it is too short to hold the
-   recorded one: 0, and *from is 0. */
+/* The known tokens of a list of `count` messages, and in *from the first message to estimate and
+   add. Where nothing is known, or the list is too short to hold the recorded message: 0, and *from
+   is 0. */
 PHI_API uint64_t phi_tracker_known(const phi_tracker *tracker, size_t count, size_t *from);
 
 /* The whole sum. counter NULL: the estimate. */

@@ -1,8 +1,8 @@
-/* transport.h - how a request leaves and its answer arrives.
+/* transport.h - the interface of transports, which send requests and receive answers.
 
-   A transport carries a request whose body can be read again from any offset, and pushes what
-   comes back: the head once, then body bytes, then the end once. phi has one over libcurl; a host
-   may give its own (a browser's fetch, a console's HTTP library), and tests use a scripted one. */
+   A transport carries a request whose body can be read again from any offset, and pushes the
+   answer: the head once, then body bytes, then the end once. phi has one over libcurl; a host may
+   give its own (a browser's fetch, a console's HTTP library), and tests use a scripted one. */
 #ifndef PHI_IO_TRANSPORT_H
 #define PHI_IO_TRANSPORT_H
 
@@ -36,7 +36,7 @@ PHI_API uint64_t phi_request_length(const phi_request *request); /* bytes of the
 /* Copies up to n bytes of the body from `offset`; 0 at or past the end. */
 PHI_API size_t phi_request_read(const phi_request *request, uint64_t offset, char *out, size_t n);
 
-/* How far a transfer has come; each starts the deadline that fits. */
+/* The stages of a transfer; each starts its own deadline. */
 typedef enum phi_transfer_stage {
     PHI_TRANSFER_STARTED = 1, /* left the transport's own queue: the connect deadline runs */
     PHI_TRANSFER_CONNECTED    /* the request is being sent: the first-event deadline runs */
@@ -58,7 +58,7 @@ typedef struct phi_transport {
     void (*release)(void *user_data, phi_transfer transfer);
 } phi_transport;
 
-/* Tells a stage. Optional: a transport that never says counts as connected from open on. */
+/* Reports a stage. Optional: a transport that never says counts as connected from open on. */
 PHI_API phi_status phi_transfer_stage_reached(phi_transfer transfer, phi_transfer_stage stage);
 
 /* The final answer's status and its header lines ("Name: value\r\n" each; copied, bytes beyond 16
@@ -70,8 +70,8 @@ PHI_API phi_status phi_transfer_head(phi_transfer transfer, int http_status, con
    before the head. */
 PHI_API phi_status phi_transfer_push(phi_transfer transfer, const char *bytes, size_t len);
 
-/* The end: PHI_OK for a whole answer of any HTTP status, else what went wrong (PHI_NETWORK,
-   PHI_TLS, PHI_TIMEOUT...) with words; words are copied, NULL for none. */
+/* The end: PHI_OK for a whole answer of any HTTP status, else the failure (PHI_NETWORK, PHI_TLS,
+   PHI_TIMEOUT...) with a message; `words` are copied, NULL for none. */
 PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, const char *words);
 
 #ifdef __cplusplus

@@ -37,19 +37,19 @@ typedef enum phi_entry_kind {
     PHI_ENTRY_TURN_END,
     PHI_ENTRY_SPAWN,    /* a tool call ran another agent */
     PHI_ENTRY_NOTE,     /* the host's own; no model sees it */
-    PHI_ENTRY_FORGOTTEN /* every entry before it is gone (phi_agent_desc.at_memory_limit) */
+    PHI_ENTRY_FORGOTTEN /* every entry before it was freed (phi_agent_desc.at_memory_limit) */
 } phi_entry_kind;
 
-/* Bits of phi_entry.flags and phi_view_item.flags. An entry has the later ones where its log began
-   with copies of what another one showed: phi_new_session, phi_thread_fork. */
+/* Bits of phi_entry.flags and phi_view_item.flags. Of these, an entry has the later ones where its
+   log began with copies of another log's view: phi_new_session, phi_thread_fork. */
 enum {
     PHI_ENTRY_DURABLE = 1 << 0,  /* a compaction leaves it standing, and all of its group */
     PHI_ITEM_SYNTHETIC = 1 << 1, /* made by a rewrite; not a message of the log's own */
-    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up what stood in its place */
+    PHI_ITEM_SUMMARY = 1 << 2,   /* ... that sums up the messages in its place */
     PHI_ITEM_UNMEASURED = 1 << 3 /* an answer whose usage is of a list rewritten since */
 };
 
-/* What of a run stays in view once it has ended. phi's own runs end with COMPLETE. */
+/* Which messages of a run stay in view once it has ended. phi's own runs end with COMPLETE. */
 typedef enum phi_keep {
     PHI_KEEP_COMPLETE = 0, /* user messages and answers with all their results */
     /* nothing of the run, and none of its rewrites: the view is as before the run */
@@ -67,8 +67,8 @@ typedef enum phi_rewrite_reason {
 } phi_rewrite_reason;
 PHI_API const char *phi_rewrite_reason_text(phi_rewrite_reason reason); /* "manual"... Static. */
 
-/* In the place of all that is in view from entry `from` to entry `to`, both included: these
-   messages, or nothing. */
+/* Replaces everything in view from entry `from` to entry `to`, both included, by these messages, or
+   by nothing. */
 typedef struct phi_span {
     uint64_t from, to;
     const phi_message *messages;
@@ -76,17 +76,17 @@ typedef struct phi_span {
     bool summary; /* they sum up the messages that they replace */
 } phi_span;
 
-/* The model that wrote a rewrite's messages, and what that took: phi_thread_usage counts it. */
+/* The model that wrote a rewrite's messages, and its usage, which phi_thread_usage counts. */
 typedef struct phi_written {
     const char *model; /* its id (default: not known) */
     phi_usage usage;
     double cost; /* dollars */
 } phi_written;
 
-/* A change of what a lane's model sees. Zero means default for every field. */
+/* A change of a lane's view. Zero means default for every field. */
 typedef struct phi_rewrite {
-    /* UTF-8; a second one of the same id changes nothing; "op-" and a number are phi's to give
-       (default, also where it is empty: made) */
+    /* UTF-8; a second rewrite of the same id changes nothing; only phi gives ids of "op-" and a
+       number (default, also when empty: phi makes one) */
     const char *op_id;
     const char *lane; /* (default: the active one) */
     phi_rewrite_reason reason;
@@ -136,8 +136,8 @@ typedef struct phi_entry {
    that has forgotten entries (phi_agent_desc.at_memory_limit) that of its FORGOTTEN entry. */
 PHI_API uint64_t phi_thread_count(const phi_thread *thread);
 PHI_API uint64_t phi_thread_first(const phi_thread *thread);
-/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; what the store says, where it is to be
-   read back. */
+/* Entry `seq`. PHI_NOT_FOUND: past the end, or forgotten; the store's status, when it cannot be
+   recalled. */
 PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_entry *out);
 /* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
    phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
@@ -154,12 +154,12 @@ PHI_API phi_status phi_thread_append_messages(phi_thread *thread, const phi_mess
                                               size_t count, uint32_t flags, uint64_t expected,
                                               uint64_t *seq);
 /* The host's own; also during a run. kind: a name; json: checked to be JSON. Both are copied.
-   PHI_BAD_ARG (also a name that begins with "phi.": those are phi's), PHI_NO_MEMORY: nothing
+   PHI_BAD_ARG (also a name that begins with "phi.", which are phi's own), PHI_NO_MEMORY: nothing
    changed. */
 PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str json,
                                    uint64_t *seq);
 
-/* A note of phi's own: the rewrite that waits for the end of a run, or null when none does any more
+/* A note of phi's own: the deferred rewrite, or null when none is deferred any more
    (phi_agent_rewrite). */
 #define PHI_NOTE_DEFERRED "phi.deferred_rewrite"
 #define PHI_NOTE_ABORT "phi.abort" /* phi_abort_run: {"loop_id":...,"reason":...} */
@@ -167,18 +167,18 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
    phi_thread_info that no other entry has; each where it is set. The last note counts. */
 #define PHI_NOTE_THREAD "phi.thread"
 
-/* ---- what a thread knows of itself ---- */
+/* ---- a thread's info ---- */
 
 typedef struct phi_thread_info {
-    /* Of a thread in a store, its id there. Else a UUID, made when it is first asked for, and kept
-       in snapshots and texts. */
+    /* Of a thread in a store, its id there. Else a UUID, made at the first use, and kept in
+       snapshots and texts. */
     phi_str id;
     /* Unix time, 0: it has no entry. Of its making, or its first entry; of the last entry. */
     int64_t made_ms, changed_ms;
     phi_str title;       /* empty: none */
     phi_str metadata;    /* JSON text, an object; empty: none */
-    phi_str forked_from; /* phi_thread_fork: id of the other thread; empty: it is no fork */
-    uint64_t forked_at;  /* the last entry of that which it shows; UINT64_MAX: none */
+    phi_str forked_from; /* phi_thread_fork: id of the original thread; empty: it is no fork */
+    uint64_t forked_at;  /* the last entry of the original in this thread; UINT64_MAX: none */
 } phi_thread_info;
 
 /* Strings are the thread's, valid until its title or metadata change, or it goes into a store or
@@ -192,7 +192,7 @@ PHI_API phi_status phi_thread_set_title(phi_thread *thread, const char *title);
 PHI_API phi_status phi_thread_set_metadata(phi_thread *thread, phi_str json);
 /* The system prompt that the last run up to entry seq had (UINT64_MAX, and all past the end: the
    last run), empty where it had none; valid as an entry's strings. PHI_NOT_FOUND: no run had one,
-   or it is forgotten; PHI_BAD_ARG; what the store says. */
+   or it is forgotten; PHI_BAD_ARG; the store's status. */
 PHI_API phi_status phi_thread_system_prompt(const phi_thread *thread, uint64_t seq, phi_str *out);
 
 /* ---- lanes ---- */
@@ -202,17 +202,17 @@ PHI_API phi_str phi_thread_lane(const phi_thread *thread); /* the active one's n
 PHI_API size_t phi_thread_lane_count(const phi_thread *thread);
 PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i); /* empty past the end */
 
-/* Begins a lane with what lane `parent` (NULL: the active one) showed after entry at_seq, cut back
-   to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all past
-   the end: all of it. The name is copied.
+/* Begins a lane with the view that lane `parent` (NULL: the active one) had after entry at_seq, cut
+   back to the end of a whole group: an answer and its results stay together. UINT64_MAX, and all
+   past the end: all of it. The name is copied.
    PHI_MISUSE: there is such a lane; PHI_NOT_FOUND: no such parent; PHI_BAD_ARG: no name, or not
-   UTF-8; PHI_BUSY, PHI_NO_MEMORY; what the store says. */
+   UTF-8; PHI_BUSY, PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq);
 /* Activates a lane; a new lane begins empty. PHI_BAD_ARG: no name, or not UTF-8; PHI_BUSY,
    PHI_NO_MEMORY, the store's status: nothing changed. */
 PHI_API phi_status phi_thread_switch(phi_thread *thread, const char *name);
-/* Switches to a fresh empty lane. Its name is made: phi_thread_lane tells it. */
+/* Switches to a fresh empty lane. phi makes its name; phi_thread_lane returns it. */
 PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
@@ -228,7 +228,7 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
 
 /* ---- views ---- */
 
-/* A message as a lane shows it, and the entries it stands for. */
+/* A message of a lane's view, and the entries it stands for. */
 typedef struct phi_view_item {
     const phi_message *message;
     uint64_t from, to; /* the same for a message of the log's own */
@@ -236,22 +236,21 @@ typedef struct phi_view_item {
     uint64_t tokens; /* by estimate */
 } phi_view_item;
 
-/* What a lane (NULL: the active one) shows after entry upto (UINT64_MAX, and all past the end:
+/* The view of a lane (NULL: the active one) after entry upto (UINT64_MAX, and all past the end:
    now). The list is in the arena; its messages are the thread's, valid as an entry's.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what the store says. */
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; the store's status. */
 PHI_API phi_status phi_thread_view(const phi_thread *thread, const char *lane, uint64_t upto,
                                    phi_arena *arena, const phi_view_item **out, size_t *count);
 
-/* The sum over all turns that have ended, of runs that were killed as well, in all lanes; of runs
-   that have ended also what attempts took that were thrown away; and of summaries that a model
-   wrote. */
+/* The sum over all ended turns, of killed runs as well, in all lanes; for ended runs also of
+   discarded attempts; and of summaries that a model wrote. */
 PHI_API phi_usage phi_thread_usage(const phi_thread *thread);
 
-/* A thread of its own, in the same runtime: what the active lane showed after entry at_seq (as
-   phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it) are its messages; a
-   note behind them says where it came from (phi_thread_get_info). Shares nothing; runs, rewrites,
-   lanes, title and notes are not taken over. Also during a run. NULL: no memory, or what the store
-   says: phi_last_error. Caller frees with phi_thread_free. */
+/* A new thread in the same runtime. Its messages are the active lane's view after entry at_seq (as
+   phi_thread_fork_lane cuts it; UINT64_MAX, and all past the end: all of it); a note behind them
+   names its origin (phi_thread_get_info). Shares nothing; runs, rewrites, lanes, title and notes
+   are not copied. Allowed during a run. NULL: no memory, or a failure of the store: phi_last_error.
+   Caller frees with phi_thread_free. */
 PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 
 #ifdef __cplusplus

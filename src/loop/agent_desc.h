@@ -25,7 +25,7 @@ struct phi_profile;
 typedef struct phi_agent_desc {
     phi_model model;           /* copied, strings too */
     const char *system_prompt; /* copied (default: the profile's, or none) */
-    const phi_tool *tools;     /* the array is copied; what it points to, see phi_tool */
+    const phi_tool *tools;     /* the array is copied; for its pointers see phi_tool */
     size_t tool_count;
     phi_tool_mode tool_mode; /* (default: all calls of a turn at once) */
     uint32_t tool_batch;     /* calls at a time in PHI_TOOLS_BATCHED (default 4) */
@@ -41,13 +41,13 @@ typedef struct phi_agent_desc {
     /* of the view, before a request that nears the model's window, and after one that the provider
        finds too long; its text is copied */
     phi_compaction_config compaction;
-    phi_compactor compactor; /* makes the first of these, in its own time; copied (default: none) */
+    phi_compactor compactor; /* makes those near the window; copied (default: none) */
     phi_limits limits;
     phi_budget budget;
     phi_deadlines deadlines;
     phi_retry retry;
     const struct phi_profile *profile; /* fills unset fields; copied (default: none) */
-    /* copied (default: random; config_id: from the model). loop ids are session.config.N */
+    /* copied (default: random; config_id: from the model). Loop ids are session.config.N */
     const char *agent_id, *session_id, *config_id;
     const char *workspace; /* a directory, for the host's tools; copied (default: none) */
     /* its phi_abort ends this one's runs too, and its budget pays for them; both are of one runtime
@@ -60,7 +60,7 @@ typedef struct phi_agent_desc {
     phi_keep keep;
     phi_hook_fn hook_fn;  /* called with user_data (default: none) */
     uint32_t hook_points; /* PHI_HOOK_ bits: where hook_fn is called; one at least, if it is set */
-    /* of what waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
+    /* how long a run waits for phi_decide or phi_budget_raise (default 300,000; PHI_UNLIMITED) */
     uint32_t decision_timeout_ms;
     const phi_filter *filters; /* of user messages; the array is copied */
     size_t filter_count;
@@ -72,10 +72,10 @@ typedef struct phi_agent_desc {
     /* this often: it is not run, and the run ends (default 5; the same) */
     uint32_t repeat_stop_after;
     size_t memory_limit_bytes; /* of this agent, its history included (default: none) */
-    /* What it does there. Without a store, entries that no lane shows leave memory for good:
-       PHI_EV_FORGOTTEN tells of it, and so does an entry of the log; what pointers to them point to
-       is gone, and older responses are stale. With a store the log stays whole, and is read back
-       when asked for (default: compact, then forget). */
+    /* What it does at that limit. Without a store, entries that no lane's view has are freed for
+       good: PHI_EV_FORGOTTEN reports it, and so does an entry of the log; pointers to them are
+       invalid, and older responses are stale. With a store the log stays whole, and is recalled
+       when needed (default: compact, then forget). */
     phi_at_memory_limit at_memory_limit;
     size_t event_queue_bytes;    /* waiting for the host, then reading stops (default 256 KiB) */
     size_t max_event_bytes;      /* one event of an answer's stream (default 16 MiB) */
@@ -84,15 +84,14 @@ typedef struct phi_agent_desc {
        one of that name, or phi's own) */
     const phi_provider *provider;
     phi_translate_fn translate_fn; /* called with user_data (default: phi's rules, phi_translate) */
-    /* tell what each turn is about to send, before its first attempt: PHI_EV_TURN_REQUEST */
+    /* emit the request of each turn, before its first attempt: PHI_EV_TURN_REQUEST */
     bool capture_requests;
-    /* where its thread is kept, and loaded from if it is there; copied, what it points to borrowed
-       until the agent is freed (default: in memory only) */
+    /* keeps its thread, and loads it if it is there; copied, its pointers borrowed until the agent
+       is freed (default: in memory only) */
     const phi_store *store;
-    const char *thread_id;    /* which one; copied (default: a new one, its id made) */
-    const phi_policy *policy; /* what of the history is sent; copied (default: all of it) */
-    /* of what a model is shown: policy, warnings, budget, compaction and prunes go by it (default:
-       the estimate) */
+    const char *thread_id;    /* its id there; copied (default: a new thread, phi makes its id) */
+    const phi_policy *policy; /* chooses the messages to send; copied (default: all of them) */
+    /* counts tokens for policy, warnings, budget, compaction and prunes (default: the estimate) */
     phi_token_counter token_counter;
     void *user_data; /* comes back in every event, to hook_fn and translate_fn */
 } phi_agent_desc;

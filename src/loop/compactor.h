@@ -14,27 +14,26 @@
 extern "C" {
 #endif
 
-/* Owned by the agent, valid until `end` was called, or `start` has said no. */
+/* Owned by the agent, valid until `end` was called, or `start` has refused. */
 typedef struct phi_compaction_request {
     phi_agent agent;
-    const phi_view_item *items; /* what its model sees; copies */
+    const phi_view_item *items; /* the messages of the view; copies */
     size_t item_count;
-    uint64_t target_tokens;       /* what the view is to come to at most, by estimate */
+    uint64_t target_tokens;       /* the tokens that the view may have afterwards, by estimate */
     phi_compaction_config config; /* as it counts now, defaults filled in */
 } phi_compaction_request;
 
 /* All are called on the pumping thread, and none may wait. One job at a time. */
 typedef struct phi_compactor {
-    /* Begins. PHI_OK: *job is what the others are given; anything else: phi's own plan is made
-       now. */
+    /* Begins. PHI_OK: the other functions get *job; anything else: phi's own plan is used now. */
     phi_status (*start)(void *user_data, const phi_compaction_request *request, void **job);
     /* PHI_BUSY: not yet. PHI_OK: *out is the rewrite, of which spans and meta count; they are
        copied before `end` is called. Any other status is a failure. A stale rewrite, or one that
        saves nothing, counts as a failure. So does a rewrite that leaves the model nothing to see:
        PHI_EV_WARNING says so. */
     phi_status (*poll)(void *user_data, void *job, phi_rewrite *out);
-    /* It is done, or not wanted any more: nothing of the job is used from here on. Also when the
-       agent is freed, or its history replaced. It calls nothing of this agent's. */
+    /* The job is done, or not needed any more: phi does not use it from here on. Also when the
+       agent is freed, or its history replaced. It must call nothing of this agent. */
     void (*end)(void *user_data, void *job);
     void *user_data;
 } phi_compactor;

@@ -1,11 +1,11 @@
 /* hook.h - hooks at seventeen points of a run, decisions that may wait, and the list of what a
    runtime's runs wait for.
 
-   One function for an agent; hook->point says where. It answers at once (PHI_ALLOW, PHI_DENY), or
-   PHI_WAIT and later phi_decide with hook->ticket, from any thread: a permission dialog is a hook
-   that waits. The run stands still meanwhile (of tool calls: only that call), phi_step does not. A
-   wait has a deadline, phi_agent_desc.decision_timeout_ms, after which it is denied, or, where
-   nothing can be denied, goes on. */
+   An agent has one hook function; hook->point says where it is called. It answers at once
+   (PHI_ALLOW, PHI_DENY), or returns PHI_WAIT and calls phi_decide later with hook->ticket, from any
+   thread: a permission dialog is a hook that waits. The run stands still meanwhile (of tool calls:
+   only that call), phi_step does not. A wait has a deadline, phi_agent_desc.decision_timeout_ms:
+   then the point is denied, or, where nothing can be denied, the run continues. */
 #ifndef PHI_LOOP_HOOK_H
 #define PHI_LOOP_HOOK_H
 
@@ -15,13 +15,13 @@
 extern "C" {
 #endif
 
-/* The points, in the order of a run; bits of phi_agent_desc.hook_points. What PHI_DENY does is
-   said; where it is not, it does nothing. */
+/* The points, in the order of a run; bits of phi_agent_desc.hook_points. Each says what PHI_DENY
+   does; without such a line it does nothing. */
 typedef enum phi_hook_point {
     PHI_HOOK_BEFORE_LOOP = 1 << 0, /* message_count. DENY: no run, AGENT_END is its only event */
     /* turn_index, message_count. DENY: the run ends before the turn */
     PHI_HOOK_BEFORE_TURN = 1 << 1,
-    /* messages: what the model would see; may be replaced. Asked once a turn, and again after a
+    /* messages: the projection; may be replaced. Called once a turn, and again after a
        compaction */
     PHI_HOOK_TRANSFORM_CONTEXT = 1 << 2,
     /* messages, extensions too; extensions still in the list are dropped */
@@ -33,24 +33,23 @@ typedef enum phi_hook_point {
        DENY: it is not run, and the model reads the reply */
     PHI_HOOK_BEFORE_TOOL = 1 << 6,
     PHI_HOOK_AFTER_TOOL = 1 << 7, /* tool_name, tool_call_id, is_error, message: the result */
-    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event of it. It cannot
-       wait: PHI_WAIT is as PHI_DENY */
+    /* tool_name, tool_call_id, text; message: of phi_call_partial. DENY: no event. It cannot wait:
+       PHI_WAIT counts as PHI_DENY */
     PHI_HOOK_BEFORE_TOOL_UPDATE = 1 << 8,
     PHI_HOOK_AFTER_TOOL_UPDATE = 1 << 9, /* the same, after the event. It cannot wait */
     PHI_HOOK_ON_ERROR = 1 << 10,         /* text, failure: a model call has failed for good */
     PHI_HOOK_AFTER_TURN = 1 << 11,       /* message_count, usage: the turn's */
-    /* Where steering is looked for, and the queue gave nothing (in PHI_QUEUE_ALL: anyway, until it
-       has no more). ALLOW with a reply: that is one message of steering. */
+    /* When the run looks for steering and the queue is empty (in PHI_QUEUE_ALL: always, until it
+       returns none). ALLOW with a reply: the reply is a steering message. */
     PHI_HOOK_STEERING = 1 << 12,
-    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same of follow-ups, where the run would end */
+    PHI_HOOK_FOLLOW_UP = 1 << 13,  /* the same for follow-ups, when the run would end */
     PHI_HOOK_AFTER_LOOP = 1 << 14, /* after AGENT_END: message_count of the run, usage of the run */
-    /* Before a user's message is stored: text, input; asked after the agent's `filters`. WARN: the
+    /* Before a user's message is stored: text, input; called after the agent's `filters`. WARN: the
        reply is appended for the model; DENY: the input is refused, and the reply says why. */
     PHI_HOOK_FILTER = 1 << 15,
-    /* Before each attempt of a model call. ALLOW with a reply: that is its key; without one: the
-       model's own. is_error: the last one was refused, and a fresh one is wanted; such an attempt
-       is made once a turn and does not count as a retry. DENY: the call fails, and the reply says
-       why. */
+    /* Before each attempt of a model call. ALLOW with a reply: the reply is its key; without one:
+       the model's own. is_error: the provider refused the last key; such an attempt is made once a
+       turn and does not count as a retry. DENY: the call fails, and the reply says why. */
     PHI_HOOK_CREDENTIAL = 1 << 16
 } phi_hook_point;
 
@@ -67,8 +66,7 @@ typedef struct phi_hook {
     phi_hook_point point;
     phi_agent agent;
     phi_ticket ticket; /* for phi_decide, after PHI_WAIT */
-    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: asked again, since it has been decided, or its deadline
-       has passed */
+    /* TRANSFORM_CONTEXT, CONVERT_TO_LLM: called again after phi_decide or the deadline */
     bool decided;
     uint64_t seq; /* of the last event queued before; over the runtime */
     phi_str loop_id;
@@ -84,9 +82,9 @@ typedef struct phi_hook {
     const phi_failure *failure;
     const phi_compaction *compaction;
     /* The history has message_count messages: phi_message_at. For TRANSFORM_CONTEXT and
-       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own, which is copied
-       when it returns, and so are the messages in it that are not of the list it was given; a NULL,
-       and a message without its content, are left out. */
+       CONVERT_TO_LLM the list itself: the hook may set both to a list of its own. The list is
+       copied when the hook returns, and so are its messages that were not in the given list; a
+       NULL, and a message without its content, are left out. */
     const phi_message *const *messages;
     size_t message_count;
     /* out */
@@ -94,23 +92,23 @@ typedef struct phi_hook {
     uint32_t timeout_ms; /* of a wait (default: the agent's decision_timeout_ms; PHI_UNLIMITED) */
 } phi_hook;
 
-/* Threads: the pumping thread, inside phi_step (those of updates: inside phi_call_update). It may
-   call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free its
-   agent, or any other. */
+/* Threads: the pumping thread, inside phi_step (at the two UPDATE points: inside phi_call_update).
+   It may call every phi_ function but phi_step, phi_runtime_close and phi_runtime_free; it may free
+   its agent, or any other. */
 typedef phi_verdict (*phi_hook_fn)(void *user_data, phi_hook *hook);
 
 /* A filter sees the text of user messages (their text blocks, joined by line breaks) before they
-   are stored: prompts, steering, follow-ups, injected ones. All are asked in order; the first
-   PHI_DENY ends that. */
+   are stored: prompts, steering, follow-ups, injected ones. All are called in order, up to the
+   first PHI_DENY. */
 typedef struct phi_filter {
     phi_hook_fn fn;
     void *user_data;
 } phi_filter;
 
-/* Decides what waits. `reply` as the point's: a reason, changed arguments, a warning; copied; NULL:
-   none.
+/* Decides a waiting hook. `reply` as the point says: a reason, changed arguments, a warning;
+   copied; NULL: none.
 
-   Lifetime:  the ticket dies with the first decision, its deadline, the end of what waits (an
+   Lifetime: the ticket dies with the first decision, its deadline, the end of the run or call (an
               abort, a freed agent); a dead one gives PHI_STALE and changes nothing.
    Threads:   any. PHI_OK means posted. PHI_FULL: the inbox has no room for the reply now, and
               nothing is decided: try again, or without a reply, which always has room. PHI_BAD_ARG:
@@ -129,7 +127,8 @@ typedef enum phi_waiting {
 /* "nothing", "decision", "call", "retry", "budget", "model". Static. */
 PHI_API const char *phi_waiting_text(phi_waiting kind);
 
-/* Something that waits. Strings are owned by the agent and valid until the next phi_step. */
+/* Something that a run waits for. Strings are owned by the agent and valid until the next
+   phi_step. */
 typedef struct phi_pending_item {
     phi_waiting kind;
     phi_agent agent;
@@ -140,8 +139,8 @@ typedef struct phi_pending_item {
     phi_call call; /* of the decision's tool call, too */
     phi_str tool_name, tool_call_id, arguments;
     phi_str text;      /* filter: the input; BUDGET: the reason */
-    phi_agent payer;   /* BUDGET: for whom phi_budget_raise is to be called: it, or one above it */
-    bool has_deadline; /* else it waits for ever */
+    phi_agent payer;   /* BUDGET: to call phi_budget_raise for: this agent, or one above it */
+    bool has_deadline; /* else it waits without limit */
     uint64_t left_ms;  /* until then */
 } phi_pending_item;
 
@@ -150,8 +149,8 @@ typedef struct phi_pending_item {
 PHI_API size_t phi_pending(phi_runtime *rt, phi_pending_item *out, size_t most);
 
 /* What one agent waits for: the first thing that phi_pending lists of its run, or the model's
-   answer. *out, where given, is that thing; zero but for the agent and its run where it waits for
-   nothing. NOTHING for a stale agent. Pumping thread. */
+   answer. *out, where given, is that thing; when it waits for nothing, all but its agent and run
+   are zero. NOTHING for a stale agent. Pumping thread. */
 PHI_API phi_waiting phi_agent_waiting(phi_agent agent, phi_pending_item *out);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* input.h - input for a running agent: steering, follow-ups and injected messages.
 
-   Steering changes the course: it is looked for before the first turn, between tools (one by one:
-   after each; in batches: after each batch; at once: when all have ended) and after each turn.
+   Steering changes the course: the run looks for it before the first turn, between tools (one by
+   one: after each; in batches: after each batch; at once: when all have ended) and after each turn.
    Calls that have not begun are then skipped, with a result that says so. A follow-up is more work:
-   it is looked for where the run would end. Both queues outlive a run: the next run delivers their
+   the run looks for it when it would end. Both queues outlive a run: the next run delivers their
    input. An injected message belongs to the current run: it is delivered before the next model
    call, and reported as dropped (PHI_EV_INPUT_DROPPED) when the run ends first. A run ends by
    itself only when all three are empty. */
@@ -27,7 +27,7 @@ extern "C" {
    Callbacks: safe inside one.
    Nothing is written to phi_last_error, which is the pumping thread's.
    phi_inject: `source` (NULL: none) comes back with the message's events; PHI_MISUSE: no run is
-   going on. */
+   active. */
 PHI_API phi_status phi_steer(phi_agent agent, const char *text);
 PHI_API phi_status phi_follow_up(phi_agent agent, const char *text);
 PHI_API phi_status phi_inject(phi_agent agent, const char *text, const char *source);
@@ -48,14 +48,16 @@ typedef struct phi_enqueue_desc {
     const char *id;     /* of the request, UTF-8, at most 128 bytes, */
     /* and JSON text about it: kept with the message in the log, as those of phi_ask_with; copied */
     const char *refs;
-    const char *loop_id; /* the run that it is meant for (default: whichever takes it) */
+    const char *loop_id; /* the run that it is meant for (default: any) */
 } phi_enqueue_desc;
 
-/* phi_enqueue with that. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was queued;
+/* phi_enqueue with options. PHI_NOT_FOUND: no run of that loop_id is active, and nothing was
+   queued;
    PHI_BAD_ARG: phi_last_error names the field; else as phi_enqueue. Pumping thread. */
 PHI_API phi_status phi_enqueue_with(phi_agent agent, const phi_enqueue_desc *desc);
 
-/* What waits in a queue (not what a run has taken for its next turn), and forgetting it;
+/* The number of messages in a queue (without those that a run has taken for its next turn), and
+   removing them;
    PHI_INPUT_NONE: all queues. Pumping thread. Texts that were posted and not yet read by a phi_step
    are not in the queue. */
 PHI_API size_t phi_queue_count(phi_agent agent, phi_input queue);

@@ -24,7 +24,7 @@ typedef struct phi_tool_spec {
     bool strict;                       /* phi_tool.strict */
 } phi_tool_spec;
 
-/* What a model is asked. Valid until close, or until encode returns. */
+/* A request to a model. Valid until close, or until encode returns. */
 typedef struct phi_model_request {
     phi_agent agent;
     const phi_model *model; /* api_key: of this attempt (PHI_HOOK_CREDENTIAL) */
@@ -58,18 +58,18 @@ typedef enum phi_poll { PHI_POLL_AGAIN, PHI_POLL_DONE } phi_poll;
    but phi_step, phi_runtime_close and phi_runtime_free; the others those of phi_answer and of
    arenas alone. */
 typedef struct phi_provider {
-    const char *protocol; /* copied; a name of phi's own: this one is used in its stead */
+    const char *protocol; /* copied; of a name that is phi's own, this provider replaces phi's */
     void *user_data;
     /* Begins an answer. Not PHI_OK: the call fails, PHI_BUSY and PHI_FULL so that it is tried again
        (phi_retry); close is not called. *call comes back in the others. */
     phi_status (*open)(void *user_data, const phi_model_request *request, void **call);
-    /* Called once in each phi_step until it says PHI_POLL_DONE: writes what there is, and returns
-       at once. DONE without phi_answer_stop or phi_answer_fail: the answer is whole. While the host
-       does not pop its events it is not called. phi_step sleeps 10 ms at most meanwhile; a host's
-       thread that has something calls phi_wake. */
+    /* Called once in each phi_step until it says PHI_POLL_DONE: writes the next part of the answer,
+       and returns at once. DONE without phi_answer_stop or phi_answer_fail: the answer is complete.
+       While the host does not pop its events it is not called. phi_step sleeps 10 ms at most
+       meanwhile; a host's thread calls phi_wake when it has text. */
     phi_poll (*poll)(void *user_data, void *call, phi_answer *answer);
-    /* Once for each open that said PHI_OK: after DONE, or at any time before: an abort, a freed
-       agent, an answer that has failed. */
+    /* Called once for each open that returned PHI_OK: after DONE, or before it, upon an abort, a
+       freed agent or a failed answer. */
     void (*close)(void *user_data, void *call);
 
     /* Writes the request of an attempt into *out, zeroed before. Not PHI_OK: the call fails. */
@@ -86,10 +86,10 @@ typedef struct phi_provider {
     void (*whole)(void *user_data, void *decoder, phi_str body, phi_answer *answer);
 } phi_provider;
 
-/* Makes it known to a runtime: agents that are made, or get a model, from then on find it by its
-   protocol; a later one of the same name comes first. Copied. PHI_BAD_ARG: functions of neither
-   kind, or of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent
-   that has it continues with it until the agent gets another model. */
+/* Registers a provider with a runtime: agents that are made, or get a model, from then on find it
+   by its protocol; the latest of a name counts. Copied. PHI_BAD_ARG: functions of neither kind, or
+   of both, or no name: phi_last_error says which. PHI_NO_MEMORY. Pumping thread. An agent keeps its
+   provider until it gets another model. */
 PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *provider);
 
 #ifdef __cplusplus

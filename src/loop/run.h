@@ -1,5 +1,5 @@
-/* run.h - what bounds a run: limits, budgets, deadlines, retries, and how tools are run. Zero means
-   default. */
+/* run.h - the settings of runs: limits, budgets, deadlines, retries, and the order of tools. Zero
+   means default. */
 #ifndef PHI_LOOP_RUN_H
 #define PHI_LOOP_RUN_H
 
@@ -9,23 +9,23 @@
 extern "C" {
 #endif
 
-/* Looked at before each turn; the first one reached ends the run with a user message
-   "[Agent stopped: ...]". */
+/* Checked before each turn; the first limit reached ends the run with a user message "[Agent
+   stopped: ...]". */
 typedef struct phi_limits {
     uint32_t max_turns;  /* model calls a run (default 50; PHI_UNLIMITED) */
     uint64_t max_tokens; /* input + output over the run (default 1,000,000; UINT64_MAX: none) */
     uint32_t max_duration_ms; /* wall clock (default 600,000; PHI_UNLIMITED) */
     double max_cost;          /* dollars, needs the model's cost rates (default: none) */
-    /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise, or for
-       decision_timeout_ms, after which it ends it */
+    /* a limit that is reached pauses the run (PHI_EV_PAUSED) until phi_budget_raise; after
+       decision_timeout_ms it ends the run */
     bool pause;
 } phi_limits;
 
 /* What an agent may spend over its life, all its runs and those of the agents below it
    (phi_agent_desc.parent). Before a turn the worst that its model call may cost is reserved here
-   and in every budget above: its input by estimate and max_tokens of output; afterwards what it did
-   cost is charged. So all together spend no more than the budget, but for what an estimate was
-   short of. A budget that a turn does not fit in is a limit that is reached. */
+   and in every budget above: its input by estimate and max_tokens of output; afterwards its real
+   cost is charged. So all together spend no more than the budget, except where an estimate was too
+   low. A budget with no room for a turn counts as a limit that is reached. */
 typedef struct phi_budget {
     uint64_t max_tokens;   /* of every kind, cached ones too (default: none) */
     double max_cost;       /* dollars, needs the model's cost rates (default: none) */
@@ -33,27 +33,27 @@ typedef struct phi_budget {
 } phi_budget;
 
 /* What an agent does when its history nears memory_limit_bytes. The next run begins with it, before
-   any hook is asked; a run that does not fit by itself ends with an error, and the run after it
+   any hook is called; a run that does not fit by itself ends with an error, and the run after it
    begins with more room. */
 typedef enum phi_at_memory_limit {
-    /* Compacts what the model sees, as phi_compact does, but without its hooks and events; where
-       that is not enough, as FORGET. */
+    /* Compacts the view, as phi_compact does, but without its hooks and events; where that is not
+       enough, as FORGET. */
     PHI_AT_MEMORY_LIMIT_COMPACT = 0,
-    /* Forgets the oldest turns: the model sees the newest ones, summaries and durable messages. */
+    /* Forgets the oldest turns: the newest turns, summaries and durable messages stay. */
     PHI_AT_MEMORY_LIMIT_FORGET,
     /* Nothing: runs end with an error until phi_clear_messages, say, makes room. */
     PHI_AT_MEMORY_LIMIT_STOP
 } phi_at_memory_limit;
 
-/* What a budget has seen. reserved: by active turns. */
+/* The spending of a budget. reserved: by active turns. */
 typedef struct phi_spending {
     uint64_t tokens, reserved_tokens;
     double cost, reserved_cost;
     uint64_t requests;
 } phi_spending;
 
-/* Added to the limits of the active run, and to the agent's budget where it has that limit. More
-   than there are numbers for is no limit. */
+/* Added to the limits of the active run, and to the agent's budget where it has that limit. A sum
+   that overflows is no limit. */
 typedef struct phi_raise {
     uint32_t turns;
     uint64_t tokens;
@@ -64,16 +64,16 @@ typedef struct phi_raise {
 
 /* A model call that failed in a way that may pass (phi_failure.retryable) is tried again after
    min(initial_delay_ms * backoff_multiplier^(attempt-1), max_delay_ms), give or take a fifth; a
-   delay that the server asks for is kept as it is. What would end behind the run's max_duration_ms
-   is not waited for. What failed is not in the history; the failure's words take some of its
-   memory. */
+   delay that the server asks for is used as it is. phi does not wait when the delay would end after
+   the run's max_duration_ms. Failed attempts are not in the history; the failure's message takes
+   some of its memory. */
 typedef struct phi_retry {
     bool disable;              /* try once */
     uint32_t max_retries;      /* beyond the first attempt (default 3) */
     uint32_t initial_delay_ms; /* (default 1,000) */
     double backoff_multiplier; /* (default 2) */
     uint32_t max_delay_ms;     /* of ours (default 30,000) */
-    /* a server that asks for more is not waited for: the call fails (default 60,000) */
+    /* when a server asks for more, the model call fails at once (default 60,000) */
     uint32_t max_server_delay_ms;
 } phi_retry;
 

@@ -1,10 +1,10 @@
 /* tool.h - a tool that a model may call: a name, a schema, and functions that may span frames.
 
-   start(call) hands over its result with phi_call_result and returns PHI_DONE, or returns
-   PHI_PENDING. A pending call is finished by its own step(call), which is called once in every
-   phi_step, or by phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly
-   one result: the first one given; after phi_call_finish a function may return either. A call whose
-   tool returns PHI_DONE without a result gets an empty text. */
+   start(call) gives its result with phi_call_result and returns PHI_DONE, or returns PHI_PENDING. A
+   pending call is finished by its own step(call), which is called once in every phi_step, or by
+   phi_call_finish from anywhere, hundreds of frames later. Each call gets exactly one result: the
+   first one given; after phi_call_finish a function may return either. A call whose tool returns
+   PHI_DONE without a result gets an empty text. */
 #ifndef PHI_LOOP_TOOL_H
 #define PHI_LOOP_TOOL_H
 
@@ -42,8 +42,8 @@ typedef struct phi_field {
    function but phi_step, phi_runtime_close and phi_runtime_free. */
 typedef struct phi_tool {
     const char *name, *description; /* borrowed until the agent is freed */
-    /* JSON Schema of the arguments, borrowed likewise; NULL: none are announced, and what the model
-       sends all the same is not checked */
+    /* JSON Schema of the arguments, borrowed likewise; NULL: the tool declares none, and arguments
+       are not checked */
     const char *schema;
     const char *label; /* for people (default: name) */
     /* arguments: JSON object, borrowed until the call is finished */
@@ -53,14 +53,14 @@ typedef struct phi_tool {
        called for a call that was finished (phi_call_finish, phi_call_result said PHI_OK), nor for a
        call out of a snapshot before the first phi_step has handed it to the tool. */
     void (*cancel)(void *user_data, phi_call call);
-    /* Takes up a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
-       the arguments it had, which are checked once more; its phi_call_state is empty. (default: a
-       call of a tool without `step` waits on to be finished from outside, any other fails) */
+    /* Resumes a call that had begun when a snapshot was made (agent/snapshot.h): as `start`, with
+       the same arguments, which are checked once more; its phi_call_state is empty. (default: a
+       call of a tool without `step` keeps waiting to be finished from outside, any other fails) */
     phi_flow (*resume)(void *user_data, phi_call call, phi_str arguments);
     void *user_data;
     uint32_t timeout_ms;   /* default: the agent's tool_timeout_ms; PHI_UNLIMITED */
     bool not_concurrent;   /* runs alone, also in parallel mode */
-    bool checks_arguments; /* words its own argument errors; default: the schema is checked */
+    bool checks_arguments; /* it checks its arguments itself; default: phi checks the schema */
     /* Runs only where a PHI_HOOK_BEFORE_TOOL hook allows it. phi_agent_new and phi_agent_set_tools
        refuse it for an agent without that hook. */
     bool needs_approval;
@@ -69,19 +69,19 @@ typedef struct phi_tool {
        be adapted fails the model call, with a message */
     bool strict;
     /* Values of the arguments as they arrive, each once, in their order, inside phi_step;
-       provisional: the call may still come to nothing. `field` and its strings are valid until it
-       returns. (default: none) */
+       provisional: the call may never start. `field` and its strings are valid until it returns.
+       (default: none) */
     void (*on_field)(void *user_data, const phi_field *field);
     bool may_repeat; /* the same call again and again is no sign of a loop: it polls */
-    /* it calls phi_call_revert: all results of an agent that has it end, as they enter the history,
-       with a text block that names them: "[step n12]" */
+    /* it calls phi_call_revert: every result of an agent with this tool ends, when it enters the
+       history, with a text block that names it: "[step n12]" */
     bool names_steps;
-    /* PHI_EV_TOOL_HEARTBEAT each time a call has run so long again; a host that does not pop its
-       events gets none (default: none) */
+    /* the interval of PHI_EV_TOOL_HEARTBEAT while a call runs; a host that does not pop its events
+       gets none (default: none) */
     uint32_t heartbeat_ms;
-    /* A call whose result is an error, or that runs into its deadline, is started again: so often,
-       and after so long each time. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
-       tells of each try, and the model sees the last result alone. Not after an abort, nor for
+    /* How often, and after which delay, a call is started again whose result is an error or that
+       runs into its deadline. Its handle stays, phi_call_state is empty again, PHI_EV_WARNING
+       reports each retry, and the model sees only the last result. Not after an abort, nor for
        arguments that do not fit the schema. */
     uint32_t retries;        /* (default 0) */
     uint32_t retry_delay_ms; /* (default 0: in the next phi_step) */
@@ -97,51 +97,51 @@ typedef struct phi_tool_result {
 } phi_tool_result;
 
 /* Hands over a call's result. Pumping thread only. PHI_STALE: the call is finished, nothing
-   changes. PHI_NO_MEMORY: nothing changes; the call then fails with those words by itself. */
+   changes. PHI_NO_MEMORY: nothing changes; the call then fails by itself with that message. */
 PHI_API phi_status phi_call_result(phi_call call, const phi_tool_result *result);
 
 /* Finishes a call with one text.
 
    Ownership: `text` is copied before return.
-   Lifetime:  `call` dies when its result is in the thread; a dead one gives PHI_STALE and changes
-              nothing.
+   Lifetime: `call` dies when its result is in the thread; a dead handle returns PHI_STALE and
+   changes nothing.
    Threads:   any. PHI_OK means posted; PHI_FULL: the inbox is full now, try again; PHI_BAD_ARG:
               larger than the inbox can ever hold (use phi_call_result on the pumping thread).
    Callbacks: safe inside one. */
 PHI_API phi_status phi_call_finish(phi_call call, const char *text, size_t len, bool is_error);
 
-/* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and words for the person who waits
-   (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
+/* A part of the result while the tool runs (PHI_EV_TOOL_UPDATE), and a message for the person who
+   waits (PHI_EV_TOOL_PROGRESS). Copied; not sent to the model. PHI_FULL: the host does not pop its
    events, and this one is not queued. PHI_STALE, PHI_NO_MEMORY. Pumping thread only. */
 PHI_API phi_status phi_call_update(phi_call call, const char *text, size_t len);
 /* The same with text and image blocks, details for the host and the run of a sub-agent. The event's
    message holds the blocks and the details, its text the text blocks, joined by line breaks. Also
-   PHI_BAD_ARG: a block that is neither text nor image, with words. */
+   PHI_BAD_ARG: a block that is neither text nor image; phi_last_error names it. */
 PHI_API phi_status phi_call_partial(phi_call call, const phi_tool_result *partial);
 PHI_API phi_status phi_call_progress(phi_call call, const char *text, size_t len);
 
 /* The call's own memory: zeroed, from the agent's budget, freed when the call is over (after
-   `cancel`, if that is called). One block a call: it gives the same one every time, which never
-   moves nor grows. NULL: stale, no memory, or more bytes than the block has, which somebody took
-   before. Pumping thread only. */
+   `cancel`, if that is called). One block for each call: every request returns the same block,
+   which never moves nor grows. NULL: stale, no memory, or more bytes than the block got at first.
+   Pumping thread only. */
 PHI_API void *phi_call_state(phi_call call, size_t bytes);
 
-/* What a tool wants the model to see no longer, done when the turn is over: what comes later sees
-   it, this turn does not. Copied. Pumping thread only. PHI_STALE; PHI_BAD_ARG: no tokens, no
-   category; PHI_NO_MEMORY: nothing changed.
+/* Context edits: a tool takes messages out of the model's view. Applied when the turn is over:
+   later turns see the effect, this turn does not. Copied. Pumping thread only. PHI_STALE;
+   PHI_BAD_ARG: no tokens, no category; PHI_NO_MEMORY: nothing changed.
 
    Prune: the model's answers and tool results, the oldest first, whole answers with their results,
    until it is at least so many tokens (phi_prune_plan); `memo`, where given, takes their place. The
    prunes of one turn are added up. Then PHI_EV_PRUNED, if anything was taken out.
 
    Revert: all behind the tool result that is named "[step n12]" (step 12; phi_revert_plan). The
-   last wish of a turn counts. PHI_REJECTED: that cannot be; `words`, where given, say why, and
-   nothing is wished. PHI_EV_REVERTED tells what became of it, in either case. */
+   last revert of a turn counts. PHI_REJECTED: it is not possible; `words`, where given, say why,
+   and nothing is noted. PHI_EV_REVERTED reports the outcome in either case. */
 PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo);
 PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, uint64_t step,
                                    phi_str summary, char *words, size_t words_size);
 
-/* What the call is: valid while it is pending, on the pumping thread; empty when stale. */
+/* The call's identity: valid while it is pending, on the pumping thread; empty when stale. */
 PHI_API phi_str phi_call_id(phi_call call);
 PHI_API phi_str phi_call_tool_name(phi_call call);
 PHI_API phi_agent phi_call_agent(phi_call call);

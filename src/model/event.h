@@ -21,7 +21,7 @@ typedef struct phi_call {
     uint32_t index, gen;
 } phi_call;
 
-/* A decision that is waited for: see loop/hook.h. */
+/* A pending decision: see loop/hook.h. */
 typedef struct phi_ticket {
     phi_runtime *rt;
     uint32_t index, gen;
@@ -41,46 +41,46 @@ typedef enum phi_event_kind {
     /* text: a part of the result while the tool runs; message: its blocks and details, where
        phi_call_partial gave it (else NULL); child_loop_id */
     PHI_EV_TOOL_UPDATE,
-    PHI_EV_TOOL_PROGRESS, /* text: words for the person who waits */
+    PHI_EV_TOOL_PROGRESS, /* text: a message for the person who waits */
     PHI_EV_TOOL_END,      /* message: the result; is_error */
     PHI_EV_ERROR,         /* failure: what went wrong; status. The run ends after it */
-    /* forget the answer that is streaming (message: as far as it came): it failed, and will be
-       asked for again */
+    /* discard the streaming answer (message: as far as it came): the attempt failed, and the model
+       will be called again */
     PHI_EV_RETRACT,
-    /* failure; attempt of attempts, the next comes after delay_ms; text: a log line */
+    /* failure; attempt of attempts, the next one after delay_ms; text: a log line */
     PHI_EV_RETRY,
     PHI_EV_INPUT_REJECTED,   /* text: a filter's reason; the run ends after it */
     PHI_EV_INPUT_DROPPED,    /* text: the input that no model will see; input; source: why */
     PHI_EV_COMPACTION_START, /* compaction: the first two fields */
     PHI_EV_COMPACTION_END,   /* compaction */
     PHI_EV_DECISION, /* ticket: a hook answered PHI_WAIT; point; call, tool_... of a tool's; text */
-    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise goes on */
-    /* text: words about the run: a call that repeats itself, a store that refuses its thread, a
-       compactor that leaves nothing */
+    PHI_EV_PAUSED,   /* text: the limit that was reached; phi_budget_raise continues */
+    /* text: a message: a call that repeats itself, a store that refuses entries, a compactor that
+       leaves nothing */
     PHI_EV_WARNING,
-    /* what became of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: words,
-       where it was refused or failed, a newer one took its place (PHI_CANCELLED), or its op_id was
-       known already and nothing was done (PHI_OK) */
+    /* the outcome of phi_agent_rewrite or phi_summarize: text: its op_id; status; source: a
+       message, where it was refused or failed, a newer one replaced it (PHI_CANCELLED), or its
+       op_id was known already and nothing was done (PHI_OK) */
     PHI_EV_REWRITE,
-    /* text: "approaching_limit" or "at_limit"; context; one each time that is reached */
+    /* text: "approaching_limit" or "at_limit"; context; once each time that level is reached */
     PHI_EV_CONTEXT_WARNING,
-    PHI_EV_PRUNED,   /* pruned: what the model had taken out of its view, when a turn was over */
+    PHI_EV_PRUNED, /* pruned: the messages that tools took out of the view, when a turn was over */
     PHI_EV_REVERTED, /* reverted: the model went back to an earlier step, or was refused to */
     /* text: the request that is about to be sent, JSON (phi_agent_desc.capture_requests) */
     PHI_EV_TURN_REQUEST,
     PHI_EV_PARALLEL_START, /* parallel: runs that are about to try the same beside each other */
-    PHI_EV_PARALLEL_END,   /* parallel: which of them was selected */
+    PHI_EV_PARALLEL_END,   /* parallel: which run was selected */
     /* a run is over, and the store has all of its thread: text: the thread's id; message_count;
        usage: of all its runs */
     PHI_EV_THREAD_UPDATED,
-    /* forgotten: entries of the log that are gone, since the agent is at its memory limit */
+    /* forgotten: entries of the log that were freed, since the agent is at its memory limit */
     PHI_EV_FORGOTTEN,
     /* context: a policy that asks for summaries leaves out older entries; once until more are */
     PHI_EV_SUMMARY_NEEDED,
     PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
 
-/* What made a turn begin. */
+/* Why a turn began. */
 typedef enum phi_trigger {
     PHI_TRIGGER_USER = 1,
     PHI_TRIGGER_SUB_AGENT,
@@ -113,68 +113,68 @@ typedef struct phi_loop_info {
     phi_continuation continuation;
     phi_str tag;      /* of RERUN and BRANCH: when, RFC 3339 */
     phi_str metadata; /* JSON text; empty: null */
-    phi_str config;   /* of an event that was read: its config_snapshot, JSON text; else empty */
-    /* Of a run in a thread: its agent's system prompt, where that is not the one of the run before
-       (has_system_prompt). phi_thread_system_prompt tells it of any run. */
+    phi_str config;   /* of an event read from JSON: its config_snapshot, JSON text; else empty */
+    /* Of a run in a thread: its agent's system prompt, where it differs from the run before
+       (has_system_prompt). phi_thread_system_prompt returns it for any run. */
     phi_str system_prompt;
     bool has_system_prompt;
 } phi_loop_info;
 
-/* What a compaction did, or is about to do. */
+/* The figures of a compaction, planned or done. */
 typedef struct phi_compaction {
-    uint64_t estimated_tokens; /* of what the model would see */
+    uint64_t estimated_tokens; /* of the view */
     size_t message_count;
     size_t messages_before, messages_after;
     uint64_t tokens_before, tokens_after; /* estimates */
     size_t loops_compacted;
 } phi_compaction;
 
-/* What a prune took away. */
+/* The messages that a prune took out. */
 typedef struct phi_pruned {
     uint64_t tokens_removed; /* by estimate */
     size_t messages_removed;
-    phi_str memo;              /* what stands in their place; empty: nothing does */
+    phi_str memo;              /* the message in their place; empty: none */
     const int64_t *timestamps; /* of the messages, oldest first */
     size_t timestamp_count;
 } phi_pruned;
 
-/* What a revert did. Steps are named "n12": entry 12 of the thread. JSON has their numbers alone,
-   as the original. */
+/* A revert. Steps are named "n12": entry 12 of the thread. JSON has only their numbers, as the
+   original. */
 typedef struct phi_reverted {
     phi_str category; /* "failure", "tangent", "completion", "step-summary" */
     phi_str target;
-    const phi_str *abandoned; /* the messages that are no longer shown */
+    const phi_str *abandoned; /* the messages taken out of the view */
     size_t abandoned_count;
     phi_str summary; /* empty: none was given */
     bool applied;
     phi_str reason; /* why it was not applied */
 } phi_reverted;
 
-/* How near to its limit is what a model call is sent. */
+/* How near a model call's request is to its limit. */
 typedef struct phi_context {
     /* by estimate, with system prompt and tools; the policy's, or the model's window */
     uint64_t tokens, limit;
     size_t messages, shown; /* of the view; how many of them are sent */
-    /* SUMMARY_NEEDED: entries that a summary is wanted of, both included */
+    /* SUMMARY_NEEDED: the entries that need a summary, both included */
     uint64_t need_from, need_to;
 } phi_context;
 
-/* What an agent at its memory limit forgot. What its lanes go on showing stands again, as copies,
-   behind the log's FORGOTTEN entry; messages are counted anew from there (phi_message_at). */
+/* Entries that an agent at its memory limit forgot. The messages still in its lanes' views stand
+   again, as copies, behind the log's FORGOTTEN entry; phi_message_at counts from there. */
 typedef struct phi_forgotten {
     uint64_t from, to; /* entries of the log: from `from` to before `to` */
     size_t messages;   /* messages among them that no model sees any more */
     size_t bytes;      /* of the agent's memory that were given back */
-    bool compacted;    /* what the model sees was compacted first */
+    bool compacted;    /* the view was compacted first */
     int64_t made_ms;   /* Unix time: when the thread was made; 0: not known */
 } phi_forgotten;
 
-/* Runs beside each other; record/session.h has what becomes of it. */
+/* A group of parallel runs; record/session.h has its record. */
 typedef struct phi_parallel {
     phi_str session_id;
     const phi_str *loop_ids; /* PARALLEL_START */
     size_t loop_count;
-    phi_str selected_loop_id; /* PARALLEL_END: the rest */
+    phi_str selected_loop_id; /* PARALLEL_END: this and the rest */
     size_t selected_index;
     phi_usage evaluation_usage; /* of the judge */
 } phi_parallel;
@@ -200,7 +200,7 @@ typedef struct phi_event {
     const phi_usage *usage;     /* TURN_END, AGENT_END; NULL: no answer, or no memory */
     const phi_failure *failure; /* ERROR; AGENT_END after one */
     /* AGENT_END: the run's, for phi_message_at while its lane is the active one. INPUT_DROPPED
-       without a text: so many were dropped while the event queue was full. */
+       without a text: how many were dropped while the event queue was full. */
     size_t first_message, message_count;
     const phi_loop_info *loop;        /* AGENT_START */
     const phi_compaction *compaction; /* COMPACTION_... */
@@ -211,15 +211,15 @@ typedef struct phi_event {
     uint32_t attempt, attempts;
     uint32_t delay_ms;   /* RETRY */
     phi_status status;   /* ERROR, AGENT_END */
-    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or taken up */
+    uint64_t elapsed_ms; /* TOOL_HEARTBEAT: since the call was started, or resumed */
     phi_input input;     /* INPUT_DROPPED; MESSAGE_... of a user's message: where it came from */
     /* INPUT_DROPPED: why; MESSAGE_...: the tag of an injected message; AGENT_END: the reason of
        phi_abort_run */
     phi_str source;
-    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: it did not */
+    phi_str rejection;     /* AGENT_END: why a filter rejected the prompt; at NULL: none did */
     phi_str child_loop_id; /* TOOL_END, TOOL_UPDATE: the run of a sub-agent that made the result */
-    /* of an event that was read (phi_event_from_json): AGENT_END's messages, TURN_END's tool
-       results; message_count of them. A TOOL_UPDATE that was read has its result in `message` */
+    /* of an event read from JSON (phi_event_from_json): AGENT_END's messages, TURN_END's tool
+       results; message_count of them. A TOOL_UPDATE read from JSON has its result in `message` */
     const phi_message *messages;
     const phi_pruned *pruned;       /* PRUNED */
     const phi_reverted *reverted;   /* REVERTED */

@@ -35,8 +35,8 @@ typedef struct phi_failure {
     int http_status;         /* 0: there was no answer */
     bool retryable;          /* the same request may succeed later */
     bool has_retry_after;    /* the server asked for a delay */
-    uint64_t retry_after_ms; /* as asked, not capped */
-    phi_str code;            /* the provider's own word, or empty */
+    uint64_t retry_after_ms; /* as the server gave it, not capped */
+    phi_str code;            /* the provider's own error code, or empty */
     phi_str message;         /* for people */
     phi_str request_id;      /* for the provider's support, or empty */
 } phi_failure;

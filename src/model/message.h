@@ -73,8 +73,8 @@ typedef struct phi_usage {
 /* Adds each field. */
 PHI_API void phi_usage_add(phi_usage *to, const phi_usage *more);
 
-/* What the Rust original keeps with a message. phi carries it and looks at nothing of it. JSON text
-   but for `role`; empty: absent. */
+/* Fields that the Rust original keeps with a message. phi carries them and uses none of them. JSON
+   text but for `role`; empty: absent. */
 typedef struct phi_message_extra {
     phi_str node_id, parent_id; /* integers from 0 */
     phi_str tags;               /* an array */
@@ -91,8 +91,8 @@ typedef struct phi_message {
     uint32_t turn_index;
     /* assistant */
     phi_stop_reason stop_reason;
-    phi_str raw_stop_reason;           /* as the wire said it; not in the JSON */
-    phi_str model, provider, protocol; /* as asked for: PHI_PROTOCOL_..., or empty when unknown */
+    phi_str raw_stop_reason;           /* as the provider sent it; not in the JSON */
+    phi_str model, provider, protocol; /* of the request: PHI_PROTOCOL_..., or empty when unknown */
     phi_usage usage;
     phi_str error_message;
     /* tool result */
@@ -112,12 +112,12 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 /* Deep copy into the arena; NULL: no memory. */
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
-/* The interchange JSON, in the arena. Beyond what others write it holds, where they are set:
-   "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
+/* The interchange JSON, in the arena. Beyond the fields that others write it has, where they are
+   set: "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
    "signature" and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are
    no JSON value are written as a string; a string is quoted once more, unless its content is empty
-   or a JSON value that would be taken for the arguments: so each comes back as it was, here and
-   there.
+   or a JSON value that would read as the arguments: so each reads back as it was, in phi and in the
+   original.
    PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out);
 /* Reads a message, copying into the arena. A missing or malformed field other than role and content

@@ -32,10 +32,10 @@ typedef enum phi_tool_choice {
     PHI_TOOL_CHOICE_REQUIRED
 } phi_tool_choice;
 
-/* What an answer is to be: text, any JSON object, or JSON that a schema describes. Sent in the
-   provider's own way where it has one; else the model is made to call a tool PHI_RESPOND_TOOL,
-   whose arguments become the answer's text: a host reads JSON text in either case
-   (phi_message_json). docs/structured.md has the table. */
+/* The format of an answer: text, any JSON object, or JSON that a schema describes. Sent in the
+   provider's own form where it has one; else the model must call a tool PHI_RESPOND_TOOL, whose
+   arguments become the answer's text: a host reads JSON text in either case (phi_message_json).
+   docs/structured.md has the table. */
 typedef enum phi_format_kind {
     PHI_FORMAT_TEXT = 0,
     PHI_FORMAT_JSON_OBJECT,
@@ -68,8 +68,8 @@ typedef struct phi_cache {
     bool system, tools, messages;
 } phi_cache;
 
-/* What OpenAI-compatible servers do differently: bits of phi_model.quirks. The presets set them;
-   what each does is said beside it. */
+/* Differences of OpenAI-compatible servers: bits of phi_model.quirks. The presets set them; each
+   has its effect beside it. */
 enum {
     PHI_QUIRK_MAX_COMPLETION_TOKENS = 1 << 0, /* field max_completion_tokens, not max_tokens */
     /* system prompt as role developer, where the model reasons; with an effort: no temperature */
@@ -123,7 +123,7 @@ typedef struct phi_model {
     const char *id;       /* the name the API knows */
     const char *name;     /* for people (default: id) */
     /* for logs and ids, "anthropic" (default: the protocol); the old names openai-responses and
-       azure become openai_responses, azure_openai */
+       azure are read as openai_responses and azure_openai */
     const char *provider;
     const char *base_url;    /* http:// or https://; a slash at its end is optional */
     const char *api_key;     /* NULL or "": none is sent */
@@ -165,9 +165,9 @@ PHI_API phi_model phi_model_google(const char *id, const char *api_key);
    key. */
 PHI_API phi_model phi_model_vertex(const char *base_url, const char *id, const char *token);
 /* Amazon Bedrock. base_url as "https://bedrock-runtime.eu-west-1.amazonaws.com", whose region is
-   signed for (NULL: us-east-1); id also the ARN of a profile: then say by a quirk
-   (PHI_QUIRK_CACHE_CONTROL) and by `reasoning` that a Claude is behind it. key: a Bedrock API key,
-   or "ACCESS:SECRET" or "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
+   signed for (NULL: us-east-1); id may be the ARN of a profile: when a Claude is behind it, set
+   PHI_QUIRK_CACHE_CONTROL and `reasoning`. key: a Bedrock API key, or "ACCESS:SECRET" or
+   "ACCESS:SECRET:SESSION_TOKEN", with which each request is signed. */
 PHI_API phi_model phi_model_bedrock(const char *base_url, const char *id, const char *key);
 PHI_API phi_model phi_model_fireworks(const char *id, const char *api_key);
 /* by Anthropic's protocol */
@@ -180,7 +180,7 @@ PHI_API phi_model phi_model_llama_cpp(const char *base_url, const char *id);
 PHI_API phi_model phi_model_vllm(const char *base_url, const char *id);
 PHI_API phi_model phi_model_lm_studio(const char *base_url, const char *id);
 /* A LiteLLM proxy; base_url NULL: http://localhost:4000/v1. api_key NULL for none. `id` is a name
-   that the proxy was given: where it does not begin with "claude-", "anthropic/" or "gpt-", set
+   configured in the proxy: where it does not begin with "claude-", "anthropic/" or "gpt-", set
    `reasoning`, and PHI_QUIRK_REASONING_EFFORT with it, for a model that can think. */
 PHI_API phi_model phi_model_litellm(const char *base_url, const char *id, const char *api_key);
 /* Any OpenAI-compatible server: Ollama, llama.cpp, vLLM, LM Studio... base_url as

@@ -1,8 +1,7 @@
-/* tokens.h - how many tokens a text or a message is, by estimate: about four bytes of English a
-   token.
+/* tokens.h - estimates the tokens of a text or a message: about four bytes of English a token.
 
-   For deciding when a history grows too large and what a call may cost at most, never for billing:
-   what a provider reports is the truth. */
+   For deciding when a history grows too large and what a model call may cost at most, never for
+   billing: the provider's report counts. */
 #ifndef PHI_MODEL_TOKENS_H
 #define PHI_MODEL_TOKENS_H
 
@@ -12,10 +11,10 @@
 extern "C" {
 #endif
 
-/* A counter of the host's own for text, a real tokenizer for instance; what images and the frame of
-   a message cost stays ours. count_text NULL: the estimate. Called on the pumping thread, at any
-   time that a count is needed: it must not call phi, and must give the same count for the same text
-   each time. */
+/* A counter of the host's own for text, a real tokenizer for instance; phi estimates images and the
+   frame of a message itself. count_text NULL: the estimate. Called on the pumping thread, whenever
+   a count is needed: it must not call phi, and must give the same count for the same text each
+   time. */
 typedef struct phi_token_counter {
     size_t (*count_text)(void *user_data, phi_str text);
     void *user_data;

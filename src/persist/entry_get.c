@@ -2,7 +2,7 @@
 #include "persist/entry_get_in.h"
 
 #include "model/message_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,10 +44,6 @@ PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY
     phi__json_pick(root, phi__entry_names, PHI__ENTRY_IN_COUNT, in);
 }
 
-PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key) {
-    return phi__json_text_of(phi_json_get(object, key));
-}
-
 /* A text as C has it, in the scratch arena; NULL where there is none. */
 static phi_status phi__entry_get_text(phi__entry_reader *r, const phi_json *node, phi_str key,
                                       const char **out) {
@@ -86,7 +82,7 @@ static phi_status phi__entry_get_extension(phi__entry_reader *r, const phi_json 
     phi_parse_error error;
     phi_status status = PHI_OK;
     message->timestamp_ms = phi_json_int(phi_json_get(more, "timestamp"), 0);
-    message->loop_id = phi__entry_get_str(more, "loop");
+    message->loop_id = phi__records_get_str(more, "loop");
     message->turn_index = 0;
     if (data != NULL) message->extension_data = phi_json_str(data, "");
     if (content != NULL) status = phi__message_get_blocks(content, &r->scratch, message, &error);
@@ -105,10 +101,10 @@ PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *no
     if (status != PHI_OK) return status;
     if (out->role == PHI_ROLE_ASSISTANT && phi_json_bool(phi_json_get(more, "unstopped"), false))
         out->stop_reason = PHI_STOP_REASON_NONE;
-    out->raw_stop_reason = phi__entry_get_str(more, "raw_stop_reason");
-    out->details = phi__entry_get_str(more, "details");
+    out->raw_stop_reason = phi__records_get_str(more, "raw_stop_reason");
+    out->details = phi__records_get_str(more, "details");
     if (out->role == PHI_ROLE_EXTENSION || out->loop_id.len == 0)
-        out->turn_index = phi__entry_get_u32(more, "turn");
+        out->turn_index = (uint32_t)phi__records_get_u64(more, "turn");
     return more != NULL ? phi__entry_get_exact(r, phi_json_get(more, "exact"), out) : PHI_OK;
 }
 

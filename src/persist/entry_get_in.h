@@ -35,14 +35,13 @@ enum { PHI__ENTRY_LIST(PHI_X) PHI__ENTRY_IN_COUNT };
 /* Puts words into the reader; PHI_PARSE. */
 PHI__FN phi_status phi__entry_bad(phi__entry_reader *r, const char *format, ...) PHI_PRINTF(2, 3);
 PHI__FN void phi__entry_pick(const phi_json *root, const phi_json *in[PHI__ENTRY_IN_COUNT]);
-PHI__FN phi_str phi__entry_get_str(const phi_json *object, const char *key);
 
-static inline uint64_t phi__entry_get_u64(const phi_json *object, const char *key) {
-    return phi_json_uint(phi_json_get(object, key), 0);
-}
-static inline uint32_t phi__entry_get_u32(const phi_json *object, const char *key) {
-    return (uint32_t)phi__entry_get_u64(object, key);
-}
+/* The members of entries that are neither messages nor of lanes; entry_parts.c. */
+PHI__FN void phi__entry_parts_put(phi__buf *out, const phi__entry *entry);
+PHI__FN phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *root,
+                                         phi__entry *entry);
+/* The number of a word in a list that ends with NULL; -1: it is none of them. */
+PHI__FN int phi__entry_parts_number(phi_str text, const char *(*word)(int));
 
 /* A message, of the members "message" and "more"; and a rewrite, of those of its entry. In the
    scratch arena. */

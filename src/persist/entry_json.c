@@ -1,46 +1,10 @@
 /* entry_json.c - writes entries: a message in the interchange format, and beside it the fields
    which that lacks. */
-#include "persist/entry_in.h"
+#include "persist/entry_get_in.h"
 
 #include "base/utf8_in.h"
 #include "model/message_in.h"
-#include "text/json_in.h"
-
-/* ---- words ---- */
-
-/* ---- members ---- */
-
-static void phi__entry_put_str(phi__buf *out, const char *key, phi_str value) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_str(out, value);
-}
-
-/* Nothing is left out. */
-static void phi__entry_put_some(phi__buf *out, const char *key, phi_str value) {
-    if (value.len > 0) phi__entry_put_str(out, key, value);
-}
-
-static void phi__entry_put_u64(phi__buf *out, const char *key, uint64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_u64(out, n);
-}
-
-static void phi__entry_put_i64(phi__buf *out, const char *key, int64_t n) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__json_put_i64(out, n);
-}
-
-/* The key only when it holds. */
-static void phi__entry_put_true(phi__buf *out, const char *key, bool holds) {
-    if (!holds) return;
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_text(out, "true");
-}
-
-static void phi__entry_open(phi__buf *out, const char *key) {
-    phi__json_put_key(out, phi_str_of(key));
-    phi__buf_char(out, '{');
-}
+#include "text/records_in.h"
 
 /* ---- messages ---- */
 
@@ -102,15 +66,14 @@ static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_
                       phi__entry_changes(out, c->replay, PHI__ENTRY_REPLAY, scratch);
         if (!arguments && !replay) continue;
         if (!any) {
-            phi__json_put_key(out, PHI__LIT("exact"));
-            phi__buf_char(out, '[');
+            phi__records_raw(out, "exact", "[");
             any = true;
         }
         phi__json_put_comma(out);
         phi__buf_char(out, '{');
-        phi__entry_put_u64(out, "block", i);
-        if (arguments) phi__entry_put_str(out, "arguments", c->arguments);
-        if (replay) phi__entry_put_str(out, "replay", c->replay);
+        phi__records_u64(out, "block", i);
+        if (arguments) phi__records_str(out, "arguments", c->arguments);
+        if (replay) phi__records_str(out, "replay", c->replay);
         phi__buf_char(out, '}');
     }
     if (any) phi__buf_char(out, ']');
@@ -119,11 +82,11 @@ static void phi__entry_put_exact(phi__buf *out, const phi_message *message, phi_
 /* The interchange format gives an extension neither time nor place. */
 static void phi__entry_put_extension(phi__buf *out, const phi_message *message,
                                      phi_arena *scratch) {
-    if (message->timestamp_ms != 0) phi__entry_put_i64(out, "timestamp", message->timestamp_ms);
-    phi__entry_put_some(out, "loop", message->loop_id);
+    if (message->timestamp_ms != 0) phi__records_i64(out, "timestamp", message->timestamp_ms);
+    phi__records_some(out, "loop", message->loop_id);
     if (message->content_count > 0) phi__message_put_blocks(out, message, scratch);
     if (phi__entry_changes(out, message->extension_data, PHI__ENTRY_DATA, scratch))
-        phi__entry_put_str(out, "data", message->extension_data);
+        phi__records_str(out, "data", message->extension_data);
 }
 
 /* The members "message" and, where there is something, "more". */
@@ -133,15 +96,15 @@ PHI__FN void phi__entry_put_message(phi__buf *out, const phi_message *message, p
     phi__json_put_key(out, PHI__LIT("message"));
     phi__message_put(out, message, scratch);
     before = out->len;
-    phi__entry_open(out, "more");
+    phi__records_raw(out, "more", "{");
     empty = out->len;
-    phi__entry_put_true(out, "unstopped",
-                        message->role == PHI_ROLE_ASSISTANT &&
-                            message->stop_reason == PHI_STOP_REASON_NONE);
-    phi__entry_put_some(out, "raw_stop_reason", message->raw_stop_reason);
-    phi__entry_put_some(out, "details", message->details);
+    phi__records_true(out, "unstopped",
+                      message->role == PHI_ROLE_ASSISTANT &&
+                          message->stop_reason == PHI_STOP_REASON_NONE);
+    phi__records_some(out, "raw_stop_reason", message->raw_stop_reason);
+    phi__records_some(out, "details", message->details);
     if (message->turn_index != 0 && (extension || message->loop_id.len == 0))
-        phi__entry_put_u64(out, "turn", message->turn_index);
+        phi__records_u64(out, "turn", message->turn_index);
     if (extension) phi__entry_put_extension(out, message, scratch);
     phi__entry_put_exact(out, message, scratch);
     phi__buf_char(out, '}');
@@ -154,11 +117,10 @@ static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *
     size_t i;
     phi__json_put_comma(out);
     phi__buf_char(out, '{');
-    phi__entry_put_u64(out, "from", span->from);
-    phi__entry_put_u64(out, "to", span->to);
-    phi__entry_put_true(out, "summary", span->summary);
-    phi__json_put_key(out, PHI__LIT("messages"));
-    phi__buf_char(out, '[');
+    phi__records_u64(out, "from", span->from);
+    phi__records_u64(out, "to", span->to);
+    phi__records_true(out, "summary", span->summary);
+    phi__records_raw(out, "messages", "[");
     for (i = 0; i < span->message_count; i++) {
         phi__json_put_comma(out);
         phi__buf_char(out, '{');
@@ -170,102 +132,37 @@ static void phi__entry_put_span(phi__buf *out, const phi_span *span, phi_arena *
 
 /* An empty one is one. */
 static void phi__entry_put_text(phi__buf *out, const char *key, const char *value) {
-    if (value != NULL) phi__entry_put_str(out, key, phi_str_of(value));
+    if (value != NULL) phi__records_str(out, key, phi_str_of(value));
 }
 
 static void phi__entry_put_written(phi__buf *out, const phi_written *written) {
-    phi__json_put_key(out, PHI__LIT("written"));
-    phi__buf_char(out, '{');
+    phi__records_raw(out, "written", "{");
     phi__entry_put_text(out, "model", written->model);
     phi__message_put_usage(out, &written->usage);
-    phi__json_put_key(out, PHI__LIT("cost"));
-    phi__json_put_double(out, written->cost);
+    phi__records_double(out, "cost", written->cost);
     phi__buf_char(out, '}');
 }
 
 PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, phi_arena *scratch) {
     size_t i;
     phi__entry_put_text(out, "op_id", rewrite->op_id);
-    phi__entry_put_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
+    phi__records_str(out, "reason", phi_str_of(phi_rewrite_reason_text(rewrite->reason)));
     if (rewrite->has_base || rewrite->base_seq != 0)
-        phi__entry_put_u64(out, "base_seq", rewrite->base_seq);
+        phi__records_u64(out, "base_seq", rewrite->base_seq);
     phi__entry_put_text(out, "revoke", rewrite->revoke);
     phi__entry_put_text(out, "switch_to", rewrite->switch_to);
     phi__entry_put_text(out, "meta", rewrite->meta);
     if (rewrite->written != NULL) phi__entry_put_written(out, rewrite->written);
-    phi__json_put_key(out, PHI__LIT("spans"));
-    phi__buf_char(out, '[');
+    phi__records_raw(out, "spans", "[");
     for (i = 0; i < rewrite->span_count; i++) phi__entry_put_span(out, &rewrite->spans[i], scratch);
     phi__buf_char(out, ']');
-}
-
-static void phi__entry_put_loop(phi__buf *out, const phi__entry *entry) {
-    const phi_loop_info *info = entry->of.loop;
-    if (info == NULL) return;
-    phi__entry_open(out, "info");
-    phi__entry_put_str(out, "continuation",
-                       phi_str_of(phi__entry_continuation_word((int)info->continuation)));
-    phi__entry_put_some(out, "agent_id", info->agent_id);
-    phi__entry_put_some(out, "session_id", info->session_id);
-    if (!phi_str_equal(info->loop_id, entry->loop_id))
-        phi__entry_put_str(out, "loop_id", info->loop_id);
-    phi__entry_put_some(out, "parent_loop_id", info->parent_loop_id);
-    phi__entry_put_some(out, "tag", info->tag);
-    phi__entry_put_some(out, "metadata", info->metadata);
-    phi__entry_put_some(out, "config", info->config);
-    if (info->has_system_prompt) phi__entry_put_str(out, "system_prompt", info->system_prompt);
-    phi__buf_char(out, '}');
-}
-
-static void phi__entry_put_failure(phi__buf *out, const phi_failure *failure) {
-    if (failure == NULL) return;
-    phi__entry_open(out, "failure");
-    phi__entry_put_str(out, "kind", phi_str_of(phi_failure_kind_text(failure->kind)));
-    if (failure->http_status != 0) phi__entry_put_i64(out, "http_status", failure->http_status);
-    phi__entry_put_true(out, "retryable", failure->retryable);
-    if (failure->has_retry_after)
-        phi__entry_put_u64(out, "retry_after_ms", failure->retry_after_ms);
-    phi__entry_put_some(out, "code", failure->code);
-    phi__entry_put_some(out, "message", failure->message);
-    phi__entry_put_some(out, "request_id", failure->request_id);
-    phi__buf_char(out, '}');
-}
-
-static void phi__entry_put_end(phi__buf *out, const phi__entry *entry) {
-    if (entry->kind == PHI_ENTRY_LOOP_END) {
-        phi__entry_put_i64(out, "status", (int64_t)entry->status);
-        if (entry->keep == PHI_KEEP_NONE) phi__entry_put_str(out, "keep", PHI__LIT("none"));
-        phi__entry_put_failure(out, entry->of.failure);
-    }
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
-}
-
-static void phi__entry_put_spawn(phi__buf *out, const phi__child_run *spawn) {
-    phi__entry_put_some(out, "tool_call_id", spawn->tool_call_id);
-    phi__entry_put_some(out, "session_id", spawn->session_id);
-    phi__entry_put_some(out, "loop_id", spawn->loop_id);
-}
-
-static void phi__entry_put_note(phi__buf *out, const phi__note *note) {
-    phi__entry_put_str(out, "name", note->kind);
-    phi__entry_put_str(out, "json", note->json);
-}
-
-static void phi__entry_put_forgotten(phi__buf *out, const phi__entry *entry) {
-    const phi_forgotten *forgotten = entry->of.forgotten;
-    phi__entry_put_u64(out, "from", forgotten->from);
-    phi__entry_put_u64(out, "messages", forgotten->messages);
-    phi__entry_put_u64(out, "bytes", forgotten->bytes);
-    phi__entry_put_true(out, "compacted", forgotten->compacted);
-    if (forgotten->made_ms != 0) phi__entry_put_i64(out, "made", forgotten->made_ms);
-    if (entry->usage != NULL) phi__message_put_usage(out, entry->usage);
 }
 
 static void phi__entry_put_lane(phi__buf *out, const phi_thread *thread, const phi__entry *entry) {
     const phi__lane *lane = &thread->lanes.at[entry->lane];
     if (lane->parent == PHI__LANE_NONE) return;
-    phi__entry_put_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
-    phi__entry_put_u64(out, "fork_seq", lane->fork_seq);
+    phi__records_str(out, "parent", phi__thread_lane_name(thread, lane->parent));
+    phi__records_u64(out, "fork_seq", lane->fork_seq);
 }
 
 static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
@@ -275,16 +172,13 @@ static void phi__entry_put_own(phi__buf *out, const phi_thread *thread, const ph
     case PHI_ENTRY_REWRITE: phi__entry_put_rewrite(out, &entry->of.op->rewrite, scratch); break;
     case PHI_ENTRY_LANE: phi__entry_put_lane(out, thread, entry); break;
     case PHI_ENTRY_SWITCH: break;
-    case PHI_ENTRY_LOOP_START: phi__entry_put_loop(out, entry); break;
-    case PHI_ENTRY_TURN_START:
-        phi__entry_put_some(out, "trigger",
-                            phi_str_of(phi__entry_trigger_word((int)entry->trigger)));
-        break;
+    case PHI_ENTRY_LOOP_START:
     case PHI_ENTRY_LOOP_END:
-    case PHI_ENTRY_TURN_END: phi__entry_put_end(out, entry); break;
-    case PHI_ENTRY_SPAWN: phi__entry_put_spawn(out, entry->of.spawn); break;
-    case PHI_ENTRY_FORGOTTEN: phi__entry_put_forgotten(out, entry); break;
-    case PHI_ENTRY_NOTE: phi__entry_put_note(out, entry->of.note); break;
+    case PHI_ENTRY_TURN_START:
+    case PHI_ENTRY_TURN_END:
+    case PHI_ENTRY_SPAWN:
+    case PHI_ENTRY_FORGOTTEN:
+    case PHI_ENTRY_NOTE: phi__entry_parts_put(out, entry); break;
     }
 }
 
@@ -293,15 +187,15 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
     uint32_t lane = entry->kind == PHI_ENTRY_REWRITE ? entry->of.op->lane : entry->lane;
     phi__buf_text(out, "{\"seq\":");
     phi__json_put_u64(out, entry->seq);
-    phi__entry_put_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
-    phi__entry_put_i64(out, "at", entry->at_ms);
-    if (lane != 0) phi__entry_put_str(out, "lane", phi__thread_lane_name(thread, lane));
-    phi__entry_put_some(out, "loop", entry->loop_id);
-    if (entry->turn_index != 0) phi__entry_put_u64(out, "turn", entry->turn_index);
-    phi__entry_put_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
-    phi__entry_put_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
-    phi__entry_put_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
-    phi__entry_put_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
+    phi__records_str(out, "kind", phi_str_of(phi__entry_kind_word((int)entry->kind)));
+    phi__records_i64(out, "at", entry->at_ms);
+    if (lane != 0) phi__records_str(out, "lane", phi__thread_lane_name(thread, lane));
+    phi__records_some(out, "loop", entry->loop_id);
+    if (entry->turn_index != 0) phi__records_u64(out, "turn", entry->turn_index);
+    phi__records_true(out, "durable", (entry->flags & PHI_ENTRY_DURABLE) != 0);
+    phi__records_true(out, "synthetic", (entry->flags & PHI_ITEM_SYNTHETIC) != 0);
+    phi__records_true(out, "summary", (entry->flags & PHI_ITEM_SUMMARY) != 0);
+    phi__records_true(out, "unmeasured", (entry->flags & PHI_ITEM_UNMEASURED) != 0);
     phi__entry_put_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }

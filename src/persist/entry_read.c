@@ -5,20 +5,12 @@
 #include "history/about_in.h"
 #include "model/message_in.h"
 #include "persist/journal_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
 
 /* ---- shared ---- */
-
-/* A copy in the thread; nothing stays nothing. */
-static bool phi__entry_keep(phi__entry_reader *r, const phi_json *object, const char *key,
-                            phi_str *out) {
-    phi_str text = phi__entry_get_str(object, key);
-    *out = phi__str("", 0);
-    return text.len == 0 || phi__arena_str(phi__thread_room(r->thread), text, out);
-}
 
 static bool phi__entry_keep_loop(phi__entry_reader *r, phi_str loop_id, phi_str *out) {
     *out = phi__str("", 0);
@@ -54,161 +46,6 @@ static phi_status phi__entry_read_message(phi__entry_reader *r, const phi_json *
     return PHI_OK;
 }
 
-/* ---- runs and turns ---- */
-
-static phi_status phi__entry_read_usage(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
-    const phi_json *node = phi_json_get(root, "usage");
-    phi_usage *usage;
-    if (node == NULL) return PHI_OK;
-    usage = (phi_usage *)phi_arena_alloc(phi__thread_room(r->thread), sizeof *usage);
-    if (usage == NULL) return PHI_NO_MEMORY;
-    *usage = phi__message_get_usage(node);
-    entry->usage = usage;
-    return PHI_OK;
-}
-
-static phi_failure_kind phi__entry_failure_kind(phi_str text) {
-#define PHI_X(name, value, words)                                                                  \
-    if (phi__str_is(text, words)) return PHI_FAILURE_##name;
-    PHI_FAILURE_LIST(PHI_X)
-#undef PHI_X
-    return PHI_FAILURE_NONE;
-}
-
-static phi_status phi__entry_read_failure(phi__entry_reader *r, const phi_json *node,
-                                          phi__entry *entry) {
-    phi_failure *failure;
-    int64_t http = phi_json_int(phi_json_get(node, "http_status"), 0);
-    if (node == NULL) return PHI_OK;
-    failure = (phi_failure *)phi__arena_zero(phi__thread_room(r->thread), sizeof *failure);
-    if (failure == NULL) return PHI_NO_MEMORY;
-    failure->kind = phi__entry_failure_kind(phi__entry_get_str(node, "kind"));
-    failure->http_status = http >= 0 && http <= 999 ? (int)http : 0;
-    failure->retryable = phi_json_bool(phi_json_get(node, "retryable"), false);
-    failure->has_retry_after = phi_json_get(node, "retry_after_ms") != NULL;
-    failure->retry_after_ms = phi__entry_get_u64(node, "retry_after_ms");
-    entry->of.failure = failure;
-    return phi__entry_keep(r, node, "code", &failure->code) &&
-                   phi__entry_keep(r, node, "message", &failure->message) &&
-                   phi__entry_keep(r, node, "request_id", &failure->request_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static bool phi__entry_is_status(int64_t n) {
-#define PHI_X(name, value, words)                                                                  \
-    if (n == (value)) return true;
-    PHI_STATUS_LIST(PHI_X)
-#undef PHI_X
-    return false;
-}
-
-static phi_status phi__entry_read_loop_end(phi__entry_reader *r, const phi_json *root,
-                                           phi__entry *entry) {
-    int64_t status = phi_json_int(phi_json_get(root, "status"), INT64_MAX);
-    phi_status read;
-    if (!phi__entry_is_status(status)) return phi__entry_bad(r, "status: expected a phi_status");
-    entry->status = (phi_status)status;
-    if (phi__str_is(phi__entry_get_str(root, "keep"), "none")) entry->keep = PHI_KEEP_NONE;
-    read = phi__entry_read_usage(r, root, entry);
-    return read == PHI_OK ? phi__entry_read_failure(r, phi_json_get(root, "failure"), entry) : read;
-}
-
-/* The number of a word in a list; -1: it is none of them. */
-static int phi__entry_number(phi_str text, const char *(*word)(int)) {
-    int i;
-    for (i = 0; word(i) != NULL; i++)
-        if (phi__str_is(text, word(i))) return i;
-    return -1;
-}
-
-static phi_status phi__entry_read_loop_start(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    const phi_json *node = phi_json_get(root, "info"), *named = phi_json_get(node, "loop_id");
-    phi_loop_info *info;
-    int continuation;
-    if (node == NULL) return PHI_OK;
-    continuation =
-        phi__entry_number(phi__entry_get_str(node, "continuation"), phi__entry_continuation_word);
-    if (continuation < 0) return phi__entry_bad(r, "info.continuation is none of its words");
-    info = (phi_loop_info *)phi__arena_zero(phi__thread_room(r->thread), sizeof *info);
-    if (info == NULL) return PHI_NO_MEMORY;
-    info->continuation = (phi_continuation)continuation;
-    info->loop_id = entry->loop_id;
-    info->has_system_prompt = phi_json_get(node, "system_prompt") != NULL;
-    entry->of.loop = info;
-    return phi__entry_keep(r, node, "agent_id", &info->agent_id) &&
-                   phi__entry_keep(r, node, "session_id", &info->session_id) &&
-                   (named == NULL || phi__entry_keep(r, node, "loop_id", &info->loop_id)) &&
-                   phi__entry_keep(r, node, "parent_loop_id", &info->parent_loop_id) &&
-                   phi__entry_keep(r, node, "tag", &info->tag) &&
-                   phi__entry_keep(r, node, "metadata", &info->metadata) &&
-                   phi__entry_keep(r, node, "config", &info->config) &&
-                   phi__entry_keep(r, node, "system_prompt", &info->system_prompt)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static phi_status phi__entry_read_turn_start(phi__entry_reader *r, const phi_json *root,
-                                             phi__entry *entry) {
-    int trigger = phi__entry_number(phi__entry_get_str(root, "trigger"), phi__entry_trigger_word);
-    if (trigger < 0) return phi__entry_bad(r, "trigger is none of its words");
-    entry->trigger = (phi_trigger)trigger;
-    return PHI_OK;
-}
-
-static phi_status phi__entry_read_spawn(phi__entry_reader *r, const phi_json *root,
-                                        phi__entry *entry) {
-    phi__child_run *spawn =
-        (phi__child_run *)phi__arena_zero(phi__thread_room(r->thread), sizeof *spawn);
-    entry->of.spawn = spawn;
-    return spawn != NULL && phi__entry_keep(r, root, "tool_call_id", &spawn->tool_call_id) &&
-                   phi__entry_keep(r, root, "session_id", &spawn->session_id) &&
-                   phi__entry_keep(r, root, "loop_id", &spawn->loop_id)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-static phi_status phi__entry_read_note(phi__entry_reader *r, const phi_json *root,
-                                       phi__entry *entry) {
-    phi__note *note = (phi__note *)phi__arena_zero(phi__thread_room(r->thread), sizeof *note);
-    phi_str json = phi__entry_get_str(root, "json");
-    phi_json *tree = NULL;
-    phi_parse_error error;
-    phi_status status;
-    if (note == NULL) return PHI_NO_MEMORY;
-    if (phi__entry_get_str(root, "name").len == 0) return phi__entry_bad(r, "name is missing");
-    status = phi_json_parse(&r->scratch, json, PHI_JSON_BORROW, &tree, &error);
-    if (status == PHI_NO_MEMORY) return status;
-    if (status != PHI_OK) return phi__entry_bad(r, "json: %s", error.message);
-    entry->of.note = note;
-    return phi__entry_keep(r, root, "name", &note->kind) &&
-                   phi__entry_keep(r, root, "json", &note->json)
-               ? PHI_OK
-               : PHI_NO_MEMORY;
-}
-
-/* The first entry of a log that has forgotten the entries before it. */
-static phi_status phi__entry_read_forgotten(phi__entry_reader *r, const phi_json *root,
-                                            phi__entry *entry) {
-    phi_thread *thread = r->thread;
-    phi_forgotten *forgotten =
-        (phi_forgotten *)phi__arena_zero(phi__thread_room(thread), sizeof *forgotten);
-    if (forgotten == NULL) return PHI_NO_MEMORY;
-    if (thread->log.held > 0) return phi__entry_bad(r, "forgotten: it is not the first entry");
-    entry->of.forgotten = forgotten;
-    forgotten->from = phi__entry_get_u64(root, "from");
-    forgotten->to = thread->log.count;
-    if (forgotten->from > forgotten->to)
-        return phi__entry_bad(r, "forgotten: from is past the entry itself");
-    forgotten->messages = (size_t)phi__entry_get_u64(root, "messages");
-    forgotten->bytes = (size_t)phi__entry_get_u64(root, "bytes");
-    forgotten->compacted = phi_json_bool(phi_json_get(root, "compacted"), false);
-    forgotten->made_ms = thread->log.made_ms = phi_json_int(phi_json_get(root, "made"), 0);
-    return phi__entry_read_usage(r, root, entry);
-}
-
 /* ---- entries that only stand in the list ---- */
 
 static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *root,
@@ -223,19 +60,10 @@ static phi_status phi__entry_read_plain(phi__entry_reader *r, const phi_json *ro
         return PHI_NO_MEMORY;
     entry->kind = kind;
     entry->loop_id = loop_id;
-    switch (kind) {
-    case PHI_ENTRY_MESSAGE: status = phi__entry_read_message(r, in, entry); break;
-    case PHI_ENTRY_LOOP_START: status = phi__entry_read_loop_start(r, root, entry); break;
-    case PHI_ENTRY_LOOP_END: status = phi__entry_read_loop_end(r, root, entry); break;
-    case PHI_ENTRY_TURN_START: status = phi__entry_read_turn_start(r, root, entry); break;
-    case PHI_ENTRY_TURN_END: status = phi__entry_read_usage(r, root, entry); break;
-    case PHI_ENTRY_SPAWN: status = phi__entry_read_spawn(r, root, entry); break;
-    case PHI_ENTRY_NOTE: status = phi__entry_read_note(r, root, entry); break;
-    case PHI_ENTRY_FORGOTTEN: status = phi__entry_read_forgotten(r, root, entry); break;
-    case PHI_ENTRY_REWRITE:
-    case PHI_ENTRY_LANE:
-    case PHI_ENTRY_SWITCH: break;
-    }
+    if (message)
+        status = phi__entry_read_message(r, in, entry);
+    else
+        status = phi__entry_parts_read(r, root, entry);
     if (status != PHI_OK) return status;
     if (kind == PHI_ENTRY_LOOP_END) status = phi__load_may_end(thread, entry);
     if (status == PHI_OK) phi__load_attach(thread, entry);
@@ -284,8 +112,9 @@ static phi_status phi__entry_read_rewrite(phi__entry_reader *r, const phi_json *
 
 static phi_status phi__entry_read_lane(phi__entry_reader *r, const phi_json *root) {
     phi_thread *thread = r->thread;
-    phi_str name = phi__entry_get_str(root, "lane"), parent = phi__entry_get_str(root, "parent");
-    uint64_t fork_seq = phi__entry_get_u64(root, "fork_seq");
+    phi_str name = phi__records_get_str(root, "lane"),
+            parent = phi__records_get_str(root, "parent");
+    uint64_t fork_seq = phi__records_get_u64(root, "fork_seq");
     uint32_t from = PHI__LANE_NONE, lane;
     if (name.len == 0) return phi__entry_bad(r, "lane is missing");
     if (phi__thread_find_lane(thread, name) != PHI__LANE_NONE)
@@ -324,7 +153,8 @@ static phi_status phi__entry_check_place(phi__entry_reader *r, const phi_json *r
     const phi_thread *thread = r->thread;
     phi_str name = phi_json_str(in[PHI__ENTRY_IN_LANE], PHI_LANE_DEFAULT);
     if (!phi_json_is_object(root)) return phi__entry_bad(r, "expected an object: an entry");
-    *kind = phi__entry_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
+    *kind =
+        phi__entry_parts_number(phi__json_text_of(in[PHI__ENTRY_IN_KIND]), phi__entry_kind_word);
     phi__entry_begin(r->thread, *kind, phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX));
     if (phi_json_uint(in[PHI__ENTRY_IN_SEQ], UINT64_MAX) != thread->log.count)
         return phi__entry_bad(r, "seq: expected %llu", (unsigned long long)thread->log.count);

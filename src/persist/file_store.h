@@ -1,17 +1,17 @@
 /* file_store.h - a phi_store in a directory: one file for each document and each thread.
 
-       {id}.json         a document, as it was given
-       {id}.jsonl        a thread: a header line, then an entry a line, each with a check value
+       {id}.json a document, as it was saved
+       {id}.jsonl a thread: a header line, then one line for each entry, with a check value
        {id}.json.lock    locked while a document is written; stays when the document is removed
        {id}.jsonl.lock   while a thread is locked or written
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the
-   first 64 KiB) has a first line more, {"phi_agent_id":"..."}, that load leaves out.
-   A thread's line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after
-   its comma up to the line's end; lines that were appended together say so ("of":[12,14]), and
-   count only when all of them are there. Writers lock, readers do not: a reader beside a writer may
-   see the state of a moment ago. Nothing waits for a lock. Files are made for their owner alone
-   (0600); directories as the process's umask says. */
+   first 64 KiB) has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A thread's
+   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma
+   up to the line's end; lines that were appended together say so ("of":[12,14]), and count only
+   when all of them are there. Writers lock, readers do not: a reader beside a writer may see the
+   state of a moment ago. Nothing waits for a lock. Files are made for their owner alone (0600);
+   directories as the process's umask says. */
 #ifndef PHI_PERSIST_FILE_STORE_H
 #define PHI_PERSIST_FILE_STORE_H
 
@@ -32,13 +32,13 @@ typedef struct phi_file_store_desc {
     bool sync;
 } phi_file_store_desc;
 
-/* Takes the memory of the store and looks at nothing yet. *out is to be closed; copies of it are
-   the same store, and each is a phi_store for phi_thread_attach.
+/* Allocates the store and touches no file yet. The caller closes *out; copies of it are the same
+   store, and each is a phi_store for phi_thread_attach.
    PHI_BAD_ARG: no directory, or one of over 3,900 bytes; PHI_NO_MEMORY; PHI_UNSUPPORTED: built with
    PHI_NO_FILES or PHI_NO_STORE_FILES.
    *out is zeroed then.
    Threads: one at a time for each store. Stores of one directory, in one process or in several,
-   shut each other out by their locks. */
+   exclude each other by their locks. */
 PHI_API phi_status phi_file_store_open(const phi_file_store_desc *desc, phi_store *out);
 /* Gives up its locks and frees it. Detach threads first. A zeroed store is harmless. */
 PHI_API void phi_file_store_close(phi_store *store);

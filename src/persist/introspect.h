@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* What a lane shows. */
+/* The figures of a lane's view. */
 typedef struct phi_lane_figures {
     size_t messages; /* in view; all that follow count among these */
     size_t user, answers, results, extensions;
@@ -29,30 +29,30 @@ typedef struct phi_lane_figures {
 PHI_API phi_status phi_thread_figures(const phi_thread *thread, const char *lane, uint64_t upto,
                                       phi_lane_figures *out);
 
-/* The newest message of a role that a lane (NULL: the active one) shows. The message is the
+/* The newest message of a role in the view of a lane (NULL: the active one). The message is the
    thread's, valid as an entry's. PHI_NOT_FOUND: no such message, or no such lane; PHI_NO_MEMORY,
    PHI_BAD_ARG: *out is untouched. */
 PHI_API phi_status phi_thread_last(const phi_thread *thread, const char *lane, phi_role role,
                                    phi_view_item *out);
-/* What the model said last: the text of the newest answer that has any, its blocks joined, in the
-   arena. Errors as phi_thread_last. */
+/* The text of the newest answer that has any, its blocks joined, in the arena. Errors as
+   phi_thread_last. */
 PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *lane,
                                         phi_arena *arena, phi_str *out);
 
-/* What phi_thread_describe shows. Zero means default for every field. */
+/* Options of phi_thread_describe. Zero means default for every field. */
 typedef struct phi_describe {
-    const char *lane;    /* whose view it is (default: the active one) */
+    const char *lane;    /* the lane whose view it is (default: the active one) */
     uint64_t before;     /* the thread as it was before this entry (default: as it is now) */
     uint32_t last;       /* entries, the newest (default 20; PHI_UNLIMITED) */
-    uint32_t text_bytes; /* of each text: more is cut (default 200; PHI_UNLIMITED) */
+    uint32_t text_bytes; /* of each text; the rest is cut (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
-/* The thread in words, for people: two lines of figures, then a line for each entry, oldest first;
-   of a message, whether the lane shows it, whether what a rewrite made stands for it, or whether it
-   is hidden. The wording may change. A line names at most four calls or spans, and names are cut to
-   80 bytes. Control characters are written "\n" or "\x1b".
+/* The thread as text, for people: two lines of figures, then a line for each entry, oldest first;
+   of a message, whether it is in the lane's view, replaced by a rewrite's message, or hidden. The
+   wording may change. A line names at most four calls or spans, and names are cut to 80 bytes.
+   Control characters are written "\n" or "\x1b".
    Ownership: text in the arena. `describe` NULL: the defaults.
-   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; what phi_thread_entry says: *out is
+   PHI_NOT_FOUND: no such lane; PHI_NO_MEMORY, PHI_BAD_ARG; phi_thread_entry's status: *out is
    untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out);

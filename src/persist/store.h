@@ -29,8 +29,8 @@ typedef struct phi_store_item {
    agent are in use. */
 typedef struct phi_store {
     void *user_data;
-    /* Documents: snapshots, session records. save replaces the whole one, or nothing; what survives
-       what, see append. */
+    /* Documents: snapshots, session records. save replaces the whole document, or nothing; for what
+       a save survives, see append. */
     phi_status (*save)(void *user_data, const char *id, const char *agent_id, phi_str bytes,
                        char *words, size_t words_size);
     phi_status (*load)(void *user_data, const char *id, phi_arena *arena, phi_str *out, char *words,
@@ -39,9 +39,9 @@ typedef struct phi_store {
     /* agent_id NULL: all; the latest change first. */
     phi_status (*list)(void *user_data, const char *agent_id, phi_arena *arena,
                        const phi_store_item **out, size_t *count, char *words, size_t words_size);
-    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind `expected`
-       entries that are there (0: the thread begins); PHI_STALE: there are more or fewer. When it
-       has said PHI_OK they survive a crash of the process (and of the machine, as the store's own
+    /* Threads. Entries are JSON texts without line breaks. append: all or none, behind the
+       `expected` entries of the store (0: the thread begins); PHI_STALE: it has more or fewer.
+       After PHI_OK they survive a crash of the process (and of the machine, as the store's own
        policy says). */
     phi_status (*append)(void *user_data, const char *thread_id, uint64_t expected,
                          const phi_str *entries, size_t count, char *words, size_t words_size);
@@ -56,8 +56,8 @@ typedef struct phi_store {
                                 size_t words_size);
     phi_status (*list_threads)(void *user_data, phi_arena *arena, const phi_store_item **out,
                                size_t *count, char *words, size_t words_size);
-    /* For as long as a thread is written to: PHI_BUSY where another has it. unlock without lock is
-       harmless. */
+    /* Held while a thread is written to: PHI_BUSY when another writer has it. unlock without lock
+       is harmless. */
     phi_status (*lock)(void *user_data, const char *thread_id, char *words, size_t words_size);
     void (*unlock)(void *user_data, const char *thread_id);
 } phi_store;
@@ -74,12 +74,13 @@ typedef struct phi_store {
    when no event of the agent waits (of a thread lent to phi_run: no event at all). A call that
    needs them recalls the whole log from the store, or returns the store's status; then the log
    stays until another entry goes out of view.
-   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: store or id is none; as
-   the store's functions else; words go to *words. Then nothing changed. */
+   PHI_MISUSE: it is attached already, or both have entries; PHI_BAD_ARG: no store, or an invalid
+   id; else the status of the store's functions, and its message in `words`. Then nothing
+   changed. */
 PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
-/* Writes what the store does not have yet. PHI_OK: it has everything. After a failure it is tried
-   again with the next entry. PHI_MISUSE: the thread is in no store. */
+/* Writes the entries that the store does not have yet. PHI_OK: it has everything. After a failure
+   the next entry tries again. PHI_MISUSE: the thread is in no store. */
 PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size);
 /* Syncs and detaches; also when the sync fails, and keeps the id. Before, it recalls evicted
    entries: where that fails the thread stays attached. */
@@ -88,8 +89,8 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that th
 
 /* ---- a thread as text ---- */
 
-/* A header line and an entry a line, JSON Lines; in the arena. PHI_NO_MEMORY; what the store
-   says. */
+/* A header line and one line for each entry, JSON Lines; in the arena. PHI_NO_MEMORY; the store's
+   status. */
 PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena, phi_str *out);
 /* Reads it into an empty thread. PHI_MISUSE: it is not empty, and nothing changed; PHI_PARSE: words
    name the line, and

@@ -12,8 +12,8 @@
    Give it every event as it is popped: of one agent or of many, in the order of the queue. It knows
    no runtime and takes no memory of one. A session is open while one of its loops runs, else
    phi_recorder_checkpoint and phi_recorder_flush make it a completed one, and phi_recorder_drain
-   hands it over. A completed session that goes on is open again. Links to the runs of sub-agents
-   are made in whatever order the events come.
+   hands it over. A completed session that continues is open again. Links to the runs of sub-agents
+   do not depend on the order of the events.
    Threads: one at a time. */
 #ifndef PHI_RECORD_RECORDER_H
 #define PHI_RECORD_RECORDER_H
@@ -35,8 +35,8 @@ typedef struct phi_recorder_desc {
     bool streaming_events;     /* keep each delta of an answer, which are most events */
     /* keep requests (phi_agent_desc.capture_requests): in the turn and as an event */
     bool turn_requests;
-    /* Say of a session that its agent was idle, where it was for inactivity_s (the run's session
-       must have been changed: phi_check_and_rotate); else a session begins by its first loop. */
+    /* Marks a session as begun after inactivity, where its agent was idle for inactivity_s (and
+       phi_check_and_rotate has changed the session); else it begins by its first loop. */
     bool by_inactivity;
     uint32_t inactivity_s; /* (default 1,800; PHI_RECORDER_AT_ONCE for 0) */
     phi_session_scope scope;
@@ -56,26 +56,26 @@ PHI_API phi_recorder *phi_recorder_new(const phi_recorder_desc *desc);
 /* With all sessions that were not drained. NULL is harmless. */
 PHI_API void phi_recorder_free(phi_recorder *recorder);
 
-/* Takes note of an event, which is copied. Events of loops that are not known, or have ended, are
-   ignored; of the end of a call that ran another agent, the links of both runs are made also when
-   the loop has ended.
-   PHI_NO_MEMORY: of this event nothing is kept but its place in `sequence` (of a group: the loops
-   that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was freed
-   meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
+/* Takes note of an event, which is copied. Events of unknown or ended loops are ignored, except
+   that the end of a call that ran another agent links both runs even after the loop's end.
+   PHI_NO_MEMORY: nothing of this event is kept except its number in `sequence` (of a group: the
+   loops that found room); a run whose beginning is lost is not recorded. PHI_STALE: the agent was
+   freed meanwhile: the same. PHI_BAD_ARG, PHI_MISUSE. */
 PHI_API phi_status phi_recorder_add(phi_recorder *recorder, const phi_event *event);
 /* The same of an event's JSON, also of types that phi does not know. PHI_PARSE: no event. */
 PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json);
 
-/* Gives it a session that was loaded or drained, to be continued: taken over, as a completed one.
-   PHI_MISUSE: it has one of that id already; then it stays the caller's. Its memory counts as the
-   recorder's, and its allocator stays. */
+/* Gives the recorder a loaded or drained session, to continue it. The recorder owns it from then
+   on, as a completed session.
+   PHI_MISUSE: it has one of that id already; then the session stays the caller's. Its memory counts
+   as the recorder's, and its allocator stays. */
 PHI_API phi_status phi_recorder_resume(phi_recorder *recorder, phi_session *session);
 
 /* Begins a session by hand, before any run of it: it is open, without loops, and its formation is
    EXPLICIT; the runs that have its id are its own. It stays open until the first of them, or
-   phi_recorder_flush; before_task_fn is asked when that begins. Without it a session begins by its
-   first run. Strings are copied; agent_id may be empty: then it is the first run's. PHI_MISUSE: it
-   has one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
+   phi_recorder_flush; before_task_fn is called when that begins. Without this call a session begins
+   by its first run. Strings are copied; agent_id may be empty: then it is the first run's.
+   PHI_MISUSE: there is one of that id; PHI_BAD_ARG: no id; PHI_NO_MEMORY. */
 PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id, phi_str agent_id,
                                       int64_t at_ms);
 
@@ -83,7 +83,7 @@ PHI_API phi_status phi_recorder_begin(phi_recorder *recorder, phi_str session_id
 PHI_API size_t phi_recorder_session_count(const phi_recorder *recorder);
 PHI_API const phi_session *phi_recorder_session(const phi_recorder *recorder, size_t i);
 PHI_API const phi_session *phi_recorder_find(const phi_recorder *recorder, phi_str session_id);
-/* A loop that runs; NULL: none of that id does. */
+/* A running loop; NULL: none of that id runs. */
 PHI_API const phi_loop_record *phi_recorder_current_loop(const phi_recorder *recorder,
                                                          phi_str loop_id);
 

@@ -12,15 +12,15 @@
        phi_tape_end(runtime_desc.tape, NULL);
        phi_tape_free(runtime_desc.tape);
 
-   On the tape is what comes from outside of the program: what the transport said, the time, chance
-   (as a seed, from which ids and delays are made), and the results and updates of tools. What the
-   host does (prompts, steering, aborts, decisions, hooks) is not on it: the program that plays does
-   it again, at the same steps, or as an answer to the same events. Each request is compared with
-   the recorded one: method, URL, headers, and a hash of the body.
+   The tape holds all input from outside of the program: the transport's data, the time, the random
+   seed (for ids and delays), and the results and updates of tools. It does not hold the host's
+   actions (prompts, steering, aborts, decisions, hooks): the program that plays the tape does them
+   again, at the same steps, or as an answer to the same events. Each request is compared with the
+   recorded one: method, URL, headers, and a hash of the body.
 
-   With a tape, a step works off all that it let in, and its clock stands still meanwhile; its
-   budgets only divide the work. So another step_budget_bytes gives the same log.
-   With PHI_NO_TAPE nothing of this page is declared.
+   With a tape, a step processes all input that it let in, and its clock stands still meanwhile; its
+   budgets only divide the work. So another step_budget_bytes gives the same log. With PHI_NO_TAPE
+   nothing of this page is declared.
    Threads: the pumping thread. */
 #ifndef PHI_RECORD_REPLAY_H
 #define PHI_RECORD_REPLAY_H
@@ -34,7 +34,7 @@
 extern "C" {
 #endif
 
-/* Zero means default for every field. What pointers point to is borrowed until phi_tape_free. */
+/* Zero means default for every field. Pointers are borrowed until phi_tape_free. */
 typedef struct phi_tape_desc {
     phi_allocator allocator; /* copied (default: the C library's) */
     /* Recording: takes a part of the tape, whole lines; inside phi_step, and in phi_tape_end. Not
@@ -50,8 +50,7 @@ typedef struct phi_tape_desc {
     bool whole_bodies; /* recording: the requests' bodies, not only their hashes */
 } phi_tape_desc;
 
-/* The first place where a run that is played does something else than the recorded one. Strings are
-   the tape's. */
+/* The first place where a played run differs from the recorded one. Strings are the tape's. */
 typedef struct phi_tape_divergence {
     uint64_t line; /* of the tape, from 1 */
     uint64_t step; /* of those in which something came in, from 1 */
@@ -66,22 +65,22 @@ typedef struct phi_tape_divergence {
 PHI_API phi_tape *phi_tape_record(const phi_tape_desc *desc);
 PHI_API phi_tape *phi_tape_play(const phi_tape_desc *desc, phi_str text, phi_parse_error *error);
 
-/* Recording: writes the last line. Playing: looks whether all was played. Before or after
-   phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or what write_fn said: the tape ends
-   early. Playing: PHI_REFUSED: another run than the recorded one, and *divergence, where given,
-   says where; PHI_PARSE: the tape was cut off, and all of the rest was played. */
+/* Recording: writes the last line. Playing: checks that everything was played. Before or after
+   phi_runtime_free; twice is harmless. PHI_OK; PHI_NO_MEMORY, or write_fn's status: the tape ends
+   early. Playing: PHI_REFUSED: the run differs from the recorded one, and *divergence, where given,
+   says where; PHI_PARSE: the tape was cut off, and everything before was played. */
 PHI_API phi_status phi_tape_end(phi_tape *tape, phi_tape_divergence *divergence);
 
 /* Playing: what phi_tape_end would say so far; false: nothing has diverged. After a divergence
-   every transfer of the run fails, what waits for a recorded result gets an error, and the clock
-   leaps from timer to timer: the run ends. */
+   every transfer of the run fails, calls that wait for a recorded result get an error, and the
+   clock leaps from timer to timer: the run ends. */
 PHI_API bool phi_tape_diverged(const phi_tape *tape, phi_tape_divergence *divergence);
 
 /* After phi_runtime_free. NULL is harmless. */
 PHI_API void phi_tape_free(phi_tape *tape);
 
-/* A hash of all that is in the log: entries in order, with times and ids. Equal on every machine.
-   0: it could not be read back from its store. */
+/* A hash of the whole log: entries in order, with times and ids. Equal on every machine. 0: evicted
+   entries could not be recalled. */
 PHI_API uint64_t phi_thread_hash(const phi_thread *thread);
 
 #ifdef __cplusplus

@@ -116,8 +116,6 @@ PHI__FN phi_status phi__tape_take(phi_tape *base, const phi__tape_sources *sourc
 /* A line is begun, gets its members, and is ended: written, unless the recording has failed. */
 PHI__FN phi__buf *phi__tape_begin_line(phi__tape *tape, const char *kind);
 PHI__FN void phi__tape_end_line(phi__tape *tape);
-PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text);
-PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n);
 
 /* tape_secret.c: keys and the like are on no tape. Returns texts with secrets replaced, and takes
    note of them. */

@@ -3,12 +3,10 @@
 
    A session groups the runs ("loops") that have its id; runs form a tree by parent_loop_id. Records
    are built from events (recorder.h), from a thread's log (phi_session_of_thread), or from JSON
-   that phi or the Rust original wrote. They are copies: nothing reads them to decide what a model
-   sees.
-   All that a session points to is its own and is freed with it; read it, and leave it as it is.
-   Times are Unix milliseconds: finer digits of a file are cut. Empty strings stand for null, but
-   for `rejection`. With PHI_NO_SESSIONS nothing of this page, of recorder.h and of
-   session_context.h is declared.
+   that phi or the Rust original wrote. They are copies: no projection is made from them. A session
+   owns all its data, which is freed with it; read it and do not change it. Times are Unix
+   milliseconds: finer digits of a file are cut. Empty strings stand for null, but for `rejection`.
+   With PHI_NO_SESSIONS nothing of this page, of recorder.h and of session_context.h is declared.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_H
 #define PHI_RECORD_SESSION_H
@@ -32,7 +30,7 @@ typedef enum phi_loop_status {
     PHI_LOOP_ABORTED    /* its end was never seen */
 } phi_loop_status;
 
-/* What a run was asked with. */
+/* The settings of a run. */
 typedef struct phi_loop_config {
     phi_str model, provider, config_id, name;
     phi_str api; /* "open_ai_completions"...; empty: a protocol of the host's own, or unknown */
@@ -76,17 +74,17 @@ typedef struct phi_spawn_ref {
     phi_str parent_session_id, parent_loop_id, tool_call_id, tool_name;
 } phi_spawn_ref;
 
-/* Runs that tried the same beside each other. Until one is selected, selected_loop_id is empty. */
+/* Runs that tried the same in parallel. Until one is selected, selected_loop_id is empty. */
 typedef struct phi_loop_group {
     const phi_str *loop_ids; /* in the order of their configurations */
     size_t loop_count;
     phi_str selected_loop_id;
     size_t selected_index;
     phi_usage evaluation_usage; /* of the judge */
-    bool is_selected;           /* it is the loop that this stands in */
+    bool is_selected;           /* the selected run is this loop */
 } phi_loop_group;
 
-/* Turns `from` to `to`, both included, and what stands for them. */
+/* Turns `from` to `to`, both included, and the messages in their place. */
 typedef struct phi_block_section {
     bool present;
     uint32_t from, to;
@@ -94,7 +92,7 @@ typedef struct phi_block_section {
     size_t message_count;
 } phi_block_section;
 
-/* What a loop's context is made of, instead of its messages (session_context.h). */
+/* The sections that replace a loop's messages in a context (session_context.h). */
 typedef struct phi_compaction_block {
     phi_block_section keep_first, keep_compacted, keep_recent;
     int64_t created_ms;
@@ -108,8 +106,8 @@ typedef struct phi_loop_record {
     bool has_ended; /* ended_ms is known */
     phi_loop_status status;
     phi_str rejection;             /* at NULL: none */
-    const phi_loop_config *config; /* NULL: nothing is known of it */
-    const phi_message *messages;   /* all that it added */
+    const phi_loop_config *config; /* NULL: unknown */
+    const phi_message *messages;   /* all messages that it added */
     size_t message_count;
     phi_turn *turns; /* finished turns */
     size_t turn_count;
@@ -197,8 +195,8 @@ PHI_API phi_status phi_session_from_json(phi_str json, const phi_allocator *allo
 
 /* As a document whose id is the session's, in the interchange format with flags as above; and back,
    read as by phi_session_from_json: caller frees *out with phi_session_free. The store must have
-   save and load. What its functions say; words (may be NULL) "Session S is locked by another
-   writer", "Session not found: S", or the store's own. An id that is none of a store's is
+   save and load. Returns the status of its functions; words (may be NULL) "Session S is locked by
+   another writer", "Session not found: S", or the store's own. An id that is invalid in a store is
    PHI_BAD_ARG. */
 PHI_API phi_status phi_session_save(const phi_store *store, const phi_session *session,
                                     uint32_t flags, char *words, size_t words_size);
@@ -213,7 +211,7 @@ PHI_API phi_status phi_session_load(const phi_store *store, const char *session_
    those that the host appended, are in none. A run that is active, or never ended, is RUNNING.
    Blocks describe what compactions did to runs (phi_session_add_blocks). Caller frees with
    phi_session_free.
-   PHI_NO_MEMORY, PHI_BAD_ARG; what the store says, where the thread is to be read back. */
+   PHI_NO_MEMORY, PHI_BAD_ARG; the store's status, when evicted entries cannot be recalled. */
 PHI_API phi_status phi_session_of_thread(const phi_thread *thread, const phi_allocator *allocator,
                                          phi_session **out);
 

@@ -3,11 +3,11 @@
        phi_session_to_thread(session, phi_str_of(""), PHI_SESSION_ROOTS_GO_ON, NULL, NULL,
        phi_agent_thread(agent), NULL, 0);
 
-   A block stands over a loop's messages and takes nothing from them. Its sections go by *turns*:
-   messages that stand next to each other with the same loop_id and turn_index; one without a
-   loop_id is a turn by itself. Turns are counted from 0 in each loop.
-   A thread does not need any of this: its compactions are rewrites. It is for files of the
-   original, and for files that are to be read by it.
+   A block describes a loop's messages and removes none of them. Its sections count *turns*: rows of
+   adjacent messages with the same loop_id and turn_index; a message without a loop_id is a turn by
+   itself. Turns are counted from 0 in each loop.
+   A thread does not need blocks: its compactions are rewrites. They are for files of the original,
+   and for files that the original will read.
    Threads: one at a time. */
 #ifndef PHI_RECORD_SESSION_CONTEXT_H
 #define PHI_RECORD_SESSION_CONTEXT_H
@@ -32,14 +32,14 @@ extern "C" {
      the turns that came after the block was made. A turn is loaded once: keep_first ends before the
      other sections begin;
    - of earlier loops in scope: keep_compacted alone; a block without it loads nothing;
-   - of a loop without a block: all it has;
-   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens say how far it
-     goes: 3 earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for
-     none. Loops that have neither messages nor a block do not count, and by tokens the loop that
-     would exceed them is out.
-   The list is in the arena, what its messages point to is the session's. counter NULL: the
-   estimate. PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages:
-   PHI_OK, and *count is 0. */
+   - of a loop without a block: all its messages;
+   - of loops beyond the scope: nothing. config->scope, scope_runs and scope_tokens set its size: 3
+     earlier loops by default (config NULL), UINT32_MAX for all, PHI_COMPACTION_NO_RUNS for none.
+     Loops that have neither messages nor a block do not count, and by tokens the loop that would
+     exceed them is out.
+   The list is in the arena, its messages point into the session. counter NULL: the estimate.
+   PHI_NOT_FOUND: no such loop; PHI_NO_MEMORY, PHI_BAD_ARG. A session without messages: PHI_OK, and
+   *count is 0. */
 PHI_API phi_status phi_session_context(const phi_session *session, phi_str loop_id, uint32_t flags,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
@@ -60,9 +60,9 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size);
 
-/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop a new one, in the place
-   of one it has; earlier ones a keep_compacted of all their turns, where they have none. Messages
-   stay as they are.
+/* Gives a loop, and the earlier loops in scope, as above, blocks: the loop gets a new one, which
+   replaces its old one; an earlier loop without a block gets a keep_compacted of all its turns.
+   Messages stay as they are.
    keep_first: keep_first_turns, as they are. keep_recent: the last keep_recent_turns that are not
    among them, with long results cut. keep_compacted: the turns between, as one summary
    (history/compact.h) behind the focus message, or as they are where that would not be smaller;
@@ -73,13 +73,13 @@ PHI_API phi_status phi_session_compact(phi_session *session, phi_str loop_id, ui
                                        const phi_token_counter *counter, int64_t at_ms,
                                        size_t *made);
 
-/* What a host's strategy is asked about: one loop. */
+/* The argument of a host's strategy: one loop. */
 typedef struct phi_block_request {
     const phi_session *session;
     const phi_loop_record *loop;
-    bool is_current; /* false: an earlier loop, of which keep_compacted alone is loaded */
+    bool is_current; /* false: an earlier loop, of which only keep_compacted is loaded */
     const phi_compaction_config *config; /* defaults filled in */
-    phi_arena *arena;                    /* for what it makes; freed once the block is copied */
+    phi_arena *arena;                    /* for its new messages; freed once the block is copied */
 } phi_block_request;
 
 /* Zero means default for every field. Borrowed until phi_session_compact_with returns. */
@@ -90,7 +90,7 @@ typedef struct phi_session_compaction {
     const phi_token_counter *counter; /* (default: the estimate) */
     int64_t at_ms;                    /* when, of the blocks (default 0) */
     /* The host's strategy (default: phi's own blocks). It is called once for each loop that gets a
-       block, the current one first. *block is phi's own; the function changes what it wants:
+       block, the current one first. *block is phi's own; the function may change any of its
        sections, their turns, their messages. Anything but PHI_OK ends the compaction. It may block,
        and must not change or free the session. */
     phi_status (*block_fn)(void *user_data, const phi_block_request *request,
@@ -99,9 +99,9 @@ typedef struct phi_session_compaction {
 } phi_session_compaction;
 
 /* phi_session_compact with a strategy of the host's, whose sections are copied. desc NULL: phi's
-   own blocks. PHI_REFUSED: a block of the current loop shows nothing, has turns out of order, or a
-   message that no thread takes. If block_fn returns anything but PHI_OK, that is returned. In both
-   cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
+   own blocks. PHI_REFUSED: a block of the current loop has no messages, turns out of order, or a
+   message that no thread accepts. If block_fn returns anything but PHI_OK, that is returned. In
+   both cases `words` (may be NULL) say which loop and why, and nothing changed. Else as
    phi_session_compact. */
 PHI_API phi_status phi_session_compact_with(phi_session *session,
                                             const phi_session_compaction *desc, size_t *made,
@@ -113,7 +113,7 @@ PHI_API phi_status phi_session_compact_with(phi_session *session,
    its messages in view; so do the loops before a loop that has a block, since the original expects
    that. A loop that no compaction touched has no block. Loops of other lanes, and loops with
    another number of messages than the log has of them, are left as they are. PHI_NO_MEMORY,
-   PHI_BAD_ARG, what the store says: nothing changed. */
+   PHI_BAD_ARG, the store's status: nothing changed. */
 PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread *thread);
 
 #ifdef __cplusplus

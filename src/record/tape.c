@@ -1,5 +1,6 @@
 /* tape.c - makes and frees tapes, and reports divergences. */
 #include "record/replay_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_TAPE
 
@@ -65,7 +66,7 @@ PHI_API phi_status phi_tape_end(phi_tape *base, phi_tape_divergence *divergence)
     phi__tape *tape = (phi__tape *)base;
     if (tape == NULL) return PHI_BAD_ARG;
     if (!base->plays) {
-        phi__tape_put_num(phi__tape_begin_line(tape, "over"), "idle", tape->idle);
+        phi__records_u64(phi__tape_begin_line(tape, "over"), "idle", tape->idle);
         phi__tape_end_line(tape);
         tape->over = true;
         phi__tape_divergence_of(tape, divergence);

@@ -1,7 +1,6 @@
 /* tape_line.c - writes the lines of a tape. */
 #include "base/crc32_in.h"
 #include "record/replay_in.h"
-#include "text/json_in.h"
 
 #ifndef PHI_NO_TAPE
 
@@ -26,16 +25,6 @@ PHI__FN void phi__tape_end_line(phi__tape *tape) {
     else
         tape->failed = tape->desc.write_fn(tape->desc.user_data, line->at, line->len);
     tape->lines++;
-}
-
-PHI__FN void phi__tape_put_str(phi__buf *line, const char *key, phi_str text) {
-    phi__json_put_key(line, phi_str_of(key));
-    phi__json_put_str(line, text);
-}
-
-PHI__FN void phi__tape_put_num(phi__buf *line, const char *key, uint64_t n) {
-    phi__json_put_key(line, phi_str_of(key));
-    phi__json_put_u64(line, n);
 }
 
 #endif

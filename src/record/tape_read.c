@@ -3,7 +3,7 @@
 #include "base/crc32_in.h"
 #include "model/message_in.h"
 #include "record/replay_in.h"
-#include "text/json.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_TAPE
 
@@ -45,7 +45,7 @@ PHI__FN bool phi__tape_bytes(phi__tape *tape, const phi_json *root) {
     if (text != NULL)
         phi__buf_add_str(&tape->bytes, phi_json_str(text, ""));
     else
-        (void)phi__base64_decode(&tape->bytes, phi_json_str(phi_json_get(root, "base64"), ""));
+        (void)phi__base64_decode(&tape->bytes, phi__records_get_str(root, "base64"));
     return !tape->bytes.failed;
 }
 
@@ -54,8 +54,8 @@ PHI__FN phi_message *phi__tape_result(phi__tape *tape, const phi_json *root) {
     if (message == NULL ||
         phi__message_get(phi_json_get(root, "result"), &tape->arena, message, NULL) != PHI_OK)
         return NULL;
-    message->details = phi_json_str(phi_json_get(root, "details"), "");
-    message->loop_id = phi_json_str(phi_json_get(root, "child"), "");
+    message->details = phi__records_get_str(root, "details");
+    message->loop_id = phi__records_get_str(root, "child");
     return message;
 }
 
@@ -85,12 +85,12 @@ static bool phi__tape_hex(phi_str hex, unsigned char out[32]) {
 }
 
 static phi_status phi__tape_head(phi__tape *tape, const phi_json *root, phi_parse_error *error) {
-    if (phi_json_uint(phi_json_get(root, "version"), 0) != PHI__TAPE_VERSION)
+    if (phi__records_get_u64(root, "version") != PHI__TAPE_VERSION)
         return phi__tape_wrong(tape, error, "a tape of version 1 is expected");
-    if (!phi__tape_hex(phi_json_str(phi_json_get(root, "seed"), ""), tape->seed))
+    if (!phi__tape_hex(phi__records_get_str(root, "seed"), tape->seed))
         return phi__tape_wrong(tape, error, "seed: expected 64 hex digits");
-    tape->us = phi_json_uint(phi_json_get(root, "us"), 0);
-    tape->base.stages = phi_json_bool(phi_json_get(root, "stages"), false);
+    tape->us = phi__records_get_u64(root, "us");
+    tape->base.stages = phi__records_get_bool(root, "stages");
     return PHI_OK;
 }
 
@@ -122,17 +122,17 @@ static phi_status phi__tape_add(phi__tape *tape, phi_str text, phi_parse_error *
     root = phi__tape_tree(tape, &line);
     /* a line with the right check value is JSON that phi wrote, but for forgery */
     if (root == NULL && tape->arena.memory != NULL && phi__tape_summed(text)) return PHI_NO_MEMORY;
-    line.kind = phi__tape_kind_of(phi_json_str(phi_json_get(root, "k"), ""));
+    line.kind = phi__tape_kind_of(phi__records_get_str(root, "k"));
     if (line.kind == PHI__TAPE_NONE) return phi__tape_wrong(tape, error, "k: no such kind of line");
     if ((line.kind == PHI__TAPE_HEAD) != (tape->count == 0))
         return phi__tape_wrong(tape, error, "a tape begins with one line of kind \"tape\"");
     flaw = phi__tape_flaw(tape, &line, root);
     if (flaw != NULL) return phi__tape_wrong(tape, error, flaw);
-    line.x = phi_json_uint(phi_json_get(root, "x"), 0);
-    line.us = phi_json_uint(phi_json_get(root, "us"), 0);
-    line.n = phi_json_uint(phi_json_get(root, line.kind == PHI__TAPE_NOW ? "after" : "idle"), 0);
-    line.more = phi_json_bool(phi_json_get(root, "more"), false);
-    line.start = phi_json_bool(phi_json_get(root, "start"), false);
+    line.x = phi__records_get_u64(root, "x");
+    line.us = phi__records_get_u64(root, "us");
+    line.n = phi__records_get_u64(root, line.kind == PHI__TAPE_NOW ? "after" : "idle");
+    line.more = phi__records_get_bool(root, "more");
+    line.start = phi__records_get_bool(root, "start");
     if (line.kind == PHI__TAPE_HEAD && phi__tape_head(tape, root, error) != PHI_OK)
         return PHI_PARSE;
     grown = phi__grow(&tape->memory, tape->index, &tape->cap, tape->count + 1, sizeof line);

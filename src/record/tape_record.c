@@ -7,7 +7,7 @@
 #include "base/utf8_in.h"
 #include "io/clock_in.h"
 #include "record/replay_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_TAPE
 
@@ -28,7 +28,7 @@ static uint64_t phi__record_real_us(const phi__tape *tape) {
 
 static void phi__record_time(phi__tape *tape, const char *kind) {
     phi__buf *line = phi__tape_begin_line(tape, kind);
-    phi__tape_put_num(line, "us", tape->us);
+    phi__records_u64(line, "us", tape->us);
 }
 
 static uint64_t phi__record_clock(void *user_data) {
@@ -42,7 +42,7 @@ static uint64_t phi__record_clock(void *user_data) {
     }
     tape->us = tape->last_us = now;
     phi__record_time(tape, "now");
-    phi__tape_put_num(&tape->line, "after", tape->reads);
+    phi__records_u64(&tape->line, "after", tape->reads);
     phi__tape_end_line(tape);
     tape->reads = 0;
     return now;
@@ -58,9 +58,9 @@ static void phi__record_touch(phi_tape *base) {
     tape->touched = true;
     phi__record_time(tape, "t");
     if (tape->more)
-        phi__buf_text(&tape->line, ",\"more\":true");
+        phi__records_true(&tape->line, "more", true);
     else
-        phi__tape_put_num(&tape->line, "idle", tape->idle);
+        phi__records_u64(&tape->line, "idle", tape->idle);
     phi__tape_end_line(tape);
     tape->idle = tape->reads = 0;
     tape->last_us = tape->us;
@@ -73,7 +73,7 @@ static phi__buf *phi__record_line(phi__tape *tape, const char *kind) {
 
 static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64_t x) {
     phi__buf *line = phi__record_line(tape, kind);
-    phi__tape_put_num(line, "x", x);
+    phi__records_u64(line, "x", x);
     return line;
 }
 
@@ -92,7 +92,7 @@ static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
     }
     phi__record_touch(base);
     status = phi__transfer_stage_now(transfer, stage);
-    phi__tape_put_num(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
+    phi__records_u64(phi__record_flow_line(tape, "stage", flow->x), "stage", (uint64_t)stage);
     phi__tape_end_line(tape);
     return status;
 }
@@ -104,7 +104,7 @@ static phi_status phi__record_head_now(phi__tape *tape, phi__tape_flow *flow) {
     phi__record_touch(&tape->base);
     (void)phi__secret_hide(&tape->secrets, flow->head.at, flow->head.len, PHI__SECRET_BYTES);
     line = phi__record_flow_line(tape, "head", flow->x);
-    phi__tape_put_num(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
+    phi__records_u64(line, "status", (uint64_t)(flow->http_status > 0 ? flow->http_status : 0));
     phi__tape_put_head(tape, line, phi__buf_str(&flow->head));
     phi__tape_end_line(tape);
     status =
@@ -131,7 +131,7 @@ static phi_status phi__record_head(phi_tape *base, phi_transfer transfer, int ht
 static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__buf *line = phi__record_flow_line(tape, "bytes", x);
     if (phi__utf8_valid(bytes) == bytes.len)
-        phi__tape_put_str(line, "text", bytes);
+        phi__records_str(line, "text", bytes);
     else {
         phi__json_put_key(line, phi_str_of("base64"));
         phi__buf_char(line, '"');
@@ -188,7 +188,7 @@ static phi_status phi__record_end_now(phi__tape *tape, phi__tape_flow *flow) {
     line = phi__record_flow_line(tape, "end", flow->x);
     phi__json_put_key(line, phi_str_of("status"));
     phi__json_put_i64(line, (int64_t)flow->status);
-    phi__tape_put_str(line, "words", phi_str_of(flow->words));
+    phi__records_str(line, "words", phi_str_of(flow->words));
     phi__tape_end_line(tape);
     flow->live = false;
     return phi__transfer_end_now(flow->transfer, flow->status, flow->words);
@@ -245,8 +245,7 @@ static phi_status phi__record_open(void *user_data, phi_transfer transfer,
     status = tape->inner.open(tape->inner.user_data, transfer, request);
     if (status != PHI_OK) {
         flow->live = false;
-        phi__json_put_key(line, phi_str_of("status"));
-        phi__json_put_i64(line, (int64_t)status);
+        phi__records_i64(line, "status", (int64_t)status);
     }
     phi__tape_end_line(tape);
     return status;
@@ -367,11 +366,11 @@ static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
         return;
     }
     line = phi__record_line(tape, "update");
-    phi__tape_put_num(line, "agent", call->run->agent->index);
-    phi__tape_put_str(line, "id", call->block->id);
-    if (call->starting) phi__buf_text(line, ",\"start\":true");
-    if (progress) phi__buf_text(line, ",\"progress\":true");
-    phi__tape_put_str(line, "text", text);
+    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_str(line, "id", call->block->id);
+    phi__records_true(line, "start", call->starting);
+    phi__records_true(line, "progress", progress);
+    phi__records_str(line, "text", text);
     phi__tape_end_line(tape);
 }
 
@@ -424,12 +423,11 @@ static void phi__record_attach(phi_tape *base, phi_runtime *rt, const phi_transp
     tape->rt = rt;
     tape->inner = *inner;
     base->stages = stages;
-    phi__tape_put_num(line, "version", PHI__TAPE_VERSION);
-    phi__tape_put_num(line, "us", tape->us);
+    phi__records_u64(line, "version", PHI__TAPE_VERSION);
+    phi__records_u64(line, "us", tape->us);
     phi__sha256_hex(tape->seed, hex);
-    phi__tape_put_str(line, "seed", phi__str(hex, sizeof hex));
-    phi__json_put_key(line, phi_str_of("stages"));
-    phi__json_put_bool(line, stages);
+    phi__records_str(line, "seed", phi__str(hex, sizeof hex));
+    phi__records_bool(line, "stages", stages);
     phi__tape_end_line(tape);
 }
 

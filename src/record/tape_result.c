@@ -1,7 +1,7 @@
 /* tape_result.c - results of tools: kept as messages, given to calls, and written. */
 #include "model/message_in.h"
 #include "record/replay_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_TAPE
 
@@ -39,11 +39,11 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena scratch;
     phi_message plain = *result;
     phi_arena_init(&scratch, &tape->memory, 0);
-    phi__tape_put_num(line, "agent", call->run->agent->index);
-    phi__tape_put_str(line, "id", call->block->id);
-    if (call->starting) phi__buf_text(line, ",\"start\":true");
-    if (result->details.len > 0) phi__tape_put_str(line, "details", result->details);
-    if (result->loop_id.len > 0) phi__tape_put_str(line, "child", result->loop_id);
+    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_str(line, "id", call->block->id);
+    phi__records_true(line, "start", call->starting);
+    phi__records_some(line, "details", result->details);
+    phi__records_some(line, "child", result->loop_id);
     plain.loop_id = phi__str(NULL, 0);
     phi__json_put_key(line, phi_str_of("result"));
     phi__message_put(line, &plain, &scratch);

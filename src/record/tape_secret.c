@@ -3,7 +3,7 @@
    Asterisks of the same length stand for a secret in all that comes after it was sent: in answers
    that repeat it, and in results of tools (io/secret_in.h). */
 #include "record/replay_in.h"
-#include "text/json_in.h"
+#include "text/records_in.h"
 
 #ifndef PHI_NO_TAPE
 
@@ -24,15 +24,14 @@ static void phi__tape_put_url(phi__tape *tape, phi__buf *line, phi_str url) {
     phi__secret_add_url(&tape->secrets, url);
     phi__tape_secrets_kept(tape);
     phi__secret_put_url(&tape->bytes, url);
-    phi__tape_put_str(line, "url", phi__buf_str(&tape->bytes));
+    phi__records_str(line, "url", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
 static void phi__tape_put_headers(phi__tape *tape, phi__buf *line, const phi_request *request) {
     phi_str name, value;
     size_t i;
-    phi__json_put_key(line, phi_str_of("headers"));
-    phi__buf_char(line, '{');
+    phi__records_raw(line, "headers", "{");
     for (i = 0; phi_request_header(request, i, &name, &value); i++) {
         phi__json_put_key(line, name);
         if (phi__secret_add_header(&tape->secrets, name, value)) value = phi_str_of("[redacted]");
@@ -60,7 +59,7 @@ static void phi__tape_drop_cookies(phi__buf *out, phi_str headers) {
 PHI__FN void phi__tape_put_head(phi__tape *tape, phi__buf *line, phi_str headers) {
     phi__buf_clear(&tape->bytes);
     phi__tape_drop_cookies(&tape->bytes, headers);
-    phi__tape_put_str(line, "headers", phi__buf_str(&tape->bytes));
+    phi__records_str(line, "headers", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
@@ -82,15 +81,15 @@ static void phi__tape_put_body(phi__tape *tape, phi__buf *line, const phi_reques
     }
     phi__sha256_end(&sha, hash);
     phi__sha256_hex(hash, hex);
-    phi__tape_put_num(line, "length", at);
-    phi__tape_put_str(line, "sha256", phi__str(hex, sizeof hex));
-    if (whole) phi__tape_put_str(line, "body", phi__buf_str(&tape->bytes));
+    phi__records_u64(line, "length", at);
+    phi__records_str(line, "sha256", phi__str(hex, sizeof hex));
+    if (whole) phi__records_str(line, "body", phi__buf_str(&tape->bytes));
     line->failed = line->failed || tape->bytes.failed;
 }
 
 PHI__FN void phi__tape_put_request(phi__tape *tape, phi__buf *line, const phi_request *request,
                                    bool whole) {
-    phi__tape_put_str(line, "method", phi_request_method(request));
+    phi__records_str(line, "method", phi_request_method(request));
     phi__tape_put_url(tape, line, phi_request_url(request));
     phi__tape_put_headers(tape, line, request);
     phi__tape_put_body(tape, line, request, whole);

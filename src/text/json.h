@@ -14,7 +14,7 @@
    Duplicate keys are kept in the tree; phi_json_get finds the last of them, phi_json_set replaces
    it, phi_json_remove removes them all.
    Text must be shorter than 4 GiB - 1 bytes, a key than 16 MiB, a number than 64 KiB, and nesting
-   ends at PHI_JSON_MAX_DEPTH: beyond that is PHI_TOO_BIG.
+   is at most PHI_JSON_MAX_DEPTH: more is PHI_TOO_BIG.
    Threads: a tree is only read by many at once, or used by one. */
 #ifndef PHI_TEXT_JSON_H
 #define PHI_TEXT_JSON_H
@@ -64,8 +64,8 @@ typedef struct phi_json_reader {
     const char *base, *at, *end;    /* the text being read: the copy, or the caller's */
     const char *line_at;            /* where the line begins */
     const char *mark, *odd, *quote; /* a string under way: first byte, first escape, end */
-    char *string, *to;              /* its first byte unescaped, and where that is going on */
-    const char *key;                /* of the value to come */
+    char *string, *to;              /* first unescaped byte, and where the next goes */
+    const char *key;                /* of the next value */
     phi_json *root, *open;
     phi_json *spare, *spare_end; /* room for nodes */
     uint32_t key_len, bad, line, flags, depth, max_depth;
@@ -81,7 +81,7 @@ PHI_API void phi_json_reader_begin(phi_json_reader *reader, phi_arena *arena, ph
                                    uint32_t flags, uint32_t max_depth);
 /* Reads about `units` bytes, at least one. PHI_BUSY: there is more. */
 PHI_API phi_status phi_json_reader_advance(phi_json_reader *reader, size_t units);
-/* What advance said last, with the tree or the error (either may be NULL). */
+/* The last status of advance, with the tree or the error (either may be NULL). */
 PHI_API phi_status phi_json_reader_result(const phi_json_reader *reader, phi_json **out,
                                           phi_parse_error *error);
 
@@ -154,8 +154,8 @@ PHI_API phi_status phi_json_set(phi_arena *arena, phi_json *object, const char *
 PHI_API phi_status phi_json_set_n(phi_arena *arena, phi_json *object, phi_str key, phi_json *value);
 /* Appends to an array; as above. */
 PHI_API phi_status phi_json_add(phi_json *array, phi_json *value);
-/* Takes a member (the last of that name, which is returned, and all others) or an item out; it can
-   be put elsewhere. NULL: it was not there. */
+/* Removes a member (the last of that name, which is returned, and all others) or an item; the
+   returned node can be put elsewhere. NULL: there was none. */
 PHI_API phi_json *phi_json_remove(phi_json *object, const char *key);
 PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index);
 

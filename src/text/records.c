@@ -22,6 +22,10 @@ PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value) 
         phi__records_raw(out, key, "null");
 }
 
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value) {
+    if (value.len > 0) phi__records_str(out, key, value);
+}
+
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_u64(out, n);
@@ -40,6 +44,10 @@ PHI__FN void phi__records_double(phi__buf *out, const char *key, double d) {
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b) {
     phi__json_put_key(out, phi_str_of(key));
     phi__json_put_bool(out, b);
+}
+
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b) {
+    if (b) phi__records_raw(out, key, "true");
 }
 
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms) {
@@ -158,7 +166,8 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
         switch (field->kind) {
         case PHI__FIELD_STR:
             s = phi__records_get_str(node, field->key);
-            if (arena != NULL && !phi__arena_str(arena, s, &s)) {
+            if (arena != NULL && s.len == 0) s = PHI__LIT(""); /* not a copy of nothing */
+            if (arena != NULL && s.len > 0 && !phi__arena_str(arena, s, &s)) {
                 s = phi__str(NULL, 0);
                 good = false;
             }

@@ -57,10 +57,12 @@ PHI__FN bool phi__records_get(const phi_json *node, const phi__field *fields, si
 /* One member. */
 PHI__FN void phi__records_str(phi__buf *out, const char *key, phi_str value);
 PHI__FN void phi__records_option(phi__buf *out, const char *key, phi_str value); /* empty: null */
+PHI__FN void phi__records_some(phi__buf *out, const char *key, phi_str value); /* empty: nothing */
 PHI__FN void phi__records_u64(phi__buf *out, const char *key, uint64_t n);
 PHI__FN void phi__records_i64(phi__buf *out, const char *key, int64_t n);
 PHI__FN void phi__records_double(phi__buf *out, const char *key, double d);
 PHI__FN void phi__records_bool(phi__buf *out, const char *key, bool b);
+PHI__FN void phi__records_true(phi__buf *out, const char *key, bool b); /* false: nothing */
 PHI__FN void phi__records_time(phi__buf *out, const char *key, int64_t ms);
 /* The key and JSON as it stands: "null", or the bracket that opens a value. */
 PHI__FN void phi__records_raw(phi__buf *out, const char *key, const char *json);

@@ -20,13 +20,13 @@
 extern "C" {
 #endif
 
-/* Why not, in words that a model can act on: arguments.path: expected string, got number */
+/* The reason, in words that a model can act on: arguments.path: expected string, got number */
 typedef struct phi_schema_error {
     char message[256]; /* terminated; cut at a character where it is too long */
 } phi_schema_error;
 
-/* Checks `value`. `name` is what messages call it (NULL: "arguments"); `error` may be NULL.
-   PHI_OK; PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
+/* Checks `value`. `name` is its name in messages (NULL: "arguments"); `error` may be NULL. PHI_OK;
+   PHI_PARSE: it does not fit; PHI_TOO_BIG: too deep or too much work. */
 PHI_API phi_status phi_schema_check(const phi_json *schema, const phi_json *value, const char *name,
                                     phi_schema_error *error);
 

@@ -7,8 +7,8 @@
        desc.tool_count = 2;
 
    They are not among the built-in tools of phi_tools_init: an agent has them when it is given them.
-   All they do is phi_call_prune and phi_call_revert. They need nothing to live on: one tool serves
-   any number of agents. */
+   They only call phi_call_prune and phi_call_revert. They have no state: one tool serves any number
+   of agents. */
 #ifndef PHI_TOOLS_CONTEXT_TOOLS_H
 #define PHI_TOOLS_CONTEXT_TOOLS_H
 

@@ -42,8 +42,8 @@ typedef struct phi_tools_desc {
     /* NULL-ended; a command that contains one, also with quotes or more blanks, is refused; no
        boundary: see above; an empty list denies nothing (default: phi_tools_deny_patterns) */
     const char *const *deny_patterns;
-    /* Asked before a command runs; false: it does not (default: not asked). A dialog that
-       takes longer than a frame wants a tool of the host's own. */
+    /* Called before a command runs; false: it does not run (default: none). A dialog that takes
+       longer than a frame needs a tool of the host's own. */
     bool (*confirm_fn)(void *user_data, const char *command);
     void *user_data;            /* of confirm_fn */
     uint32_t bash_timeout_ms;   /* (default 120,000; PHI_UNLIMITED) */
@@ -55,8 +55,8 @@ typedef struct phi_tools_desc {
     uint32_t max_matches;       /* shown by search (default 50) */
 } phi_tools_desc;
 
-/* Tools and what they work with. The fields are phi's, but for `tools` and `count`, which are to be
-   read. It must stay where it is until the last agent that uses it is freed. */
+/* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
+   phi's. It must stay where it is until the last agent that uses it is freed. */
 typedef struct phi_toolset {
     phi_tool tools[PHI_TOOL_COUNT];
     size_t count; /* 6, or fewer where PHI_NO_PROCESS or PHI_NO_FILES leave some out */

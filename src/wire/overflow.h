@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* An assistant message that ended in an error whose words say so, whoever wrote it: for histories
-   that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
+/* True for an assistant message that ended in an error whose text says so, of any provider: for
+   histories that come from elsewhere. Of a run's own failures, phi_failure.kind says it. */
 PHI_API bool phi_message_is_overflow(const phi_message *message);
 
 #ifdef __cplusplus

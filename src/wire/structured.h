@@ -2,7 +2,7 @@
    request's schema.
 
    The text of an answer is JSON where phi_agent_desc.format asked for it. It is read here, so that
-   a host need not know by which way it came. docs/structured.md tells the ways. */
+   a host need not know how the provider was asked for it (docs/structured.md). */
 #ifndef PHI_WIRE_STRUCTURED_H
 #define PHI_WIRE_STRUCTURED_H
 
@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* The JSON of an assistant message: what PHI_RESPOND_TOOL was called with, or else all its texts,
+/* The JSON of an assistant message: the arguments of PHI_RESPOND_TOOL, or else all its texts,
    joined without anything between. One pair of Markdown fences around it is taken off, if it is no
-   JSON as it stands: models that are not held to JSON by their provider write them.
+   JSON as it stands: models write them where their provider does not enforce JSON.
    Ownership: *out lives in the arena, text and all. words (may be NULL with words_size 0) is
    terminated, and empty on success.
    PHI_BAD_ARG: not an assistant's message, blank, or not valid JSON; PHI_TOO_BIG: nested too
@@ -24,12 +24,12 @@ extern "C" {
 PHI_API phi_status phi_message_json(const phi_message *message, phi_arena *arena, phi_json **out,
                                     char *words, size_t words_size);
 
-/* Whether a value is what a format asks for: any value for TEXT, an object for JSON_OBJECT, and
-   what schema.h understands of the schema for JSON_SCHEMA. With `strict`, members that are null
-   because a strict schema leaves nothing out are taken out of `value` first. `arena` is for the
-   schema's tree, and given back. PHI_OK; PHI_PARSE: it is not, or the schema is no JSON: words say
-   what ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much work;
-   PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
+/* Whether a value fits a format: any value fits TEXT, an object JSON_OBJECT; JSON_SCHEMA checks the
+   part of the schema that schema.h understands. With `strict`, members that are null because a
+   strict schema makes every property required are first removed from `value`. `arena` is for the
+   schema's tree, and given back. PHI_OK; PHI_PARSE: it does not fit, or the schema is no JSON:
+   words say why ("answer.price: expected number, got string"); PHI_TOO_BIG: too deep or too much
+   work; PHI_UNSUPPORTED: strict, and built with PHI_NO_STRICT, or a schema, and built with
    PHI_NO_SCHEMA; PHI_NO_MEMORY; PHI_BAD_ARG. */
 PHI_API phi_status phi_format_check(const phi_format *format, phi_json *value, phi_arena *arena,
                                     char *words, size_t words_size);
