@@ -51,7 +51,7 @@
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
      PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA,
-     PHI_NO_FORGETTING
+     PHI_NO_FORGETTING, PHI_NO_STORES, PHI_NO_THREAD_TEXT
                          without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
                          refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
@@ -110,11 +110,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x9a1fc02e
+#if PHI__PUB_BASE != 0xc2de4f3f
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x9a1fc02e
+#define PHI__PUB_BASE 0xc2de4f3f
 
 /* ---- src/base/profile.h ---- */
 
@@ -193,6 +193,12 @@
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
 #endif
+#if !defined(PHI_WITH_STORES) && !defined(PHI_NO_STORES)
+#define PHI_NO_STORES 1
+#endif
+#if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
+#define PHI_NO_THREAD_TEXT 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif
@@ -201,6 +207,14 @@
 /* What a part needs: it is out where that is. */
 #if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
+#endif
+#if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
+#define PHI_NO_SNAPSHOT 1
+#endif
+
+/* Entries as JSON: where nothing writes or reads them, they are out. */
+#if defined(PHI_NO_STORES) && defined(PHI_NO_THREAD_TEXT) && defined(PHI_NO_DEFERRED)
+#define PHI__NO_ENTRIES 1
 #endif
 
 #endif
@@ -2187,11 +2201,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_HISTORY */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0x891a13b9
+#if PHI__PUB_PERSIST != 0x2b98c13f
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0x891a13b9
+#define PHI__PUB_PERSIST 0x2b98c13f
 
 /* ---- src/persist/store.h ---- */
 
@@ -2201,6 +2215,8 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
    phi has two (persist/file_store.h; extras/phi_store_sqlite.h), and a host may have its own:
    docs/stores.md. Calls are plain calls into a file system or a database and take as long as those
    do; they are made inside phi_step, a few for each run and turn, and where the host asks.
+   With PHI_NO_STORES no thread is in a store: phi_thread_attach answers PHI_UNSUPPORTED. With
+   PHI_NO_THREAD_TEXT there are no threads as text.
    Ids are one to 128 bytes of [A-Za-z0-9._-], and do not begin with a dot. */
 #ifndef PHI_PERSIST_STORE_H
 #define PHI_PERSIST_STORE_H
@@ -2283,6 +2299,7 @@ PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words
 PHI_API phi_status phi_thread_detach(phi_thread *thread);
 PHI_API uint64_t phi_thread_stored(const phi_thread *thread); /* entries that the store has */
 
+#ifndef PHI_NO_THREAD_TEXT
 /* ---- a thread as text ---- */
 
 /* A header line and one line for each entry, JSON Lines; in the arena. PHI_NO_MEMORY; the store's
@@ -2293,6 +2310,7 @@ PHI_API phi_status phi_thread_to_json(const phi_thread *thread, phi_arena *arena
    PHI_NO_MEMORY: then it is empty, and in no store. */
 PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *words,
                                         size_t words_size);
+#endif
 
 #ifdef __cplusplus
 }
@@ -35736,11 +35754,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xc13a2b06
+#if PHI__IMP_PERSIST != 0xb9c54555
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xc13a2b06
+#define PHI__IMP_PERSIST 0xb9c54555
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -35754,6 +35772,8 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #ifndef PHI_PERSIST_ENTRY_IN_H
 #define PHI_PERSIST_ENTRY_IN_H
 
+
+#ifndef PHI__NO_ENTRIES
 
 /* Appends it to a buffer; what it takes from `scratch` is given back. */
 PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
@@ -35779,9 +35799,11 @@ PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
+#ifndef PHI_NO_THREAD_TEXT
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
 PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
                                           size_t words_size);
+#endif
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and
    back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
@@ -35796,6 +35818,7 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_j
                                           phi_rewrite *out);
 
 #endif
+#endif
 
 /* ---- src/persist/entry_get_in.h ---- */
 
@@ -35803,6 +35826,8 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_j
 #ifndef PHI_PERSIST_ENTRY_GET_IN_H
 #define PHI_PERSIST_ENTRY_GET_IN_H
 
+
+#ifndef PHI__NO_ENTRIES
 
 /* The members of any entry, of a message, and of a rewrite, in the order in which they are
    written. */
@@ -35850,6 +35875,7 @@ PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *no
 PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
                                           phi_rewrite *rewrite);
 
+#endif
 #endif
 
 /* ---- src/persist/file_store_in.h ---- */
@@ -36005,6 +36031,9 @@ PHI__FN phi_lane_figures phi__figures_of(const phi_view_item *items, size_t coun
 #define PHI_PERSIST_JOURNAL_IN_H
 
 
+/* What with PHI_NO_STORES is said of a store. */
+#define PHI__STORES_LEFT_OUT "stores are left out of this program: PHI_NO_STORES"
+
 enum { PHI__JOURNAL_BATCH = 256 }; /* entries a call of the store's append */
 #define PHI__JOURNAL_BATCH_BYTES                                                                   \
     ((size_t)1 << 20) /* the same; an entry that is longer goes alone */
@@ -36021,19 +36050,25 @@ typedef struct phi__journal {
     phi__dirty dirty;
 } phi__journal;
 
+#ifndef PHI_NO_STORES
 PHI__FN bool phi__journal_id_fits(const char *id);
+#endif
 /* As phi_thread_attach, whatever the thread's user is. */
 PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
                                      uint64_t *torn, char *words, size_t words_size);
+#ifndef PHI_NO_STORES
 /* Writes one batch, if the store has less than the thread; no journal: nothing to do. */
 PHI__FN phi_status phi__journal_batch(phi_thread *thread, char *words, size_t words_size);
+#endif
 PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size);
 /* Unlocks and forgets it, without writing anything; none is harmless. */
 PHI__FN void phi__journal_close(phi_thread *thread);
+#ifndef PHI_NO_STORES
 /* Puts it into a list, if it is not in it and the thread is a runtime's. */
 PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 /* Removes and returns the oldest of the list; NULL: none. */
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
+#endif
 
 /* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy
    else. */
@@ -36072,6 +36107,7 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
+#ifndef PHI_NO_STORES
 /* ---- evict.c ---- */
 
 /* Evict entries that no view has. Between the two calls the caller pins segments that pointers
@@ -36079,6 +36115,7 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
    active run stay as well. Nothing happens while the store lacks an entry. */
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__thread_evict_end(phi_thread *thread);
+#endif
 
 /* ---- views.c ---- */
 
@@ -36696,6 +36733,8 @@ PHI_API phi_status phi_thread_note(phi_thread *thread, const char *kind, phi_str
 #include <stdarg.h>
 #include <stdio.h>
 
+#ifndef PHI__NO_ENTRIES
+
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
@@ -36900,11 +36939,15 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     return phi__entry_get_members(r, in, rewrite);
 }
 
+#endif
+
 /* ---- src/persist/entry_json.c ---- */
 
 /* entry_json.c - writes entries: a message in the interchange format, and beside it the fields
    which that lacks. */
 
+
+#ifndef PHI__NO_ENTRIES
 
 /* ---- messages ---- */
 
@@ -37100,11 +37143,15 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
     phi__buf_char(out, '}');
 }
 
+#endif
+
 /* ---- src/persist/entry_parts.c ---- */
 
 /* entry_parts.c - what entries of runs, turns, notes and of what was forgotten hold beside what
    all entries have: written, and read back into the thread's memory. */
 
+
+#ifndef PHI__NO_ENTRIES
 
 PHI__FN int phi__entry_parts_number(phi_str text, const char *(*word)(int)) {
     int i;
@@ -37383,11 +37430,15 @@ PHI__FN phi_status phi__entry_parts_read(phi__entry_reader *r, const phi_json *r
     return PHI_OK;
 }
 
+#endif
+
 /* ---- src/persist/entry_read.c ---- */
 
 /* entry_read.c - reads entries: each is appended by the functions that appended it once, which
    refuse invalid ones. Afterwards it gets its own time and place. */
 
+
+#ifndef PHI__NO_ENTRIES
 
 /* A log is never that long. */
 enum { PHI__ENTRY_SEQ_MOST = 0x3fffffff };
@@ -37611,12 +37662,16 @@ PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json) {
     return status == PHI_OK ? phi__entry_read_timeless(reader, root) : status;
 }
 
+#endif
+
 /* ---- src/persist/evict.c ---- */
 
 /* evict.c - evicts entries that no view has: whole segments, of a log in a store. */
 
 
 #include <stdio.h>
+
+#ifndef PHI_NO_STORES
 
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segment *segment = thread->log.segments;
@@ -37716,6 +37771,8 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
                                             thread->messages.held, &thread->messages.cap);
     phi__log_drop_dead(&thread->log);
 }
+
+#endif
 
 /* ---- src/persist/file_documents.c ---- */
 
@@ -39245,6 +39302,8 @@ PHI_API phi_status phi_thread_last_text(const phi_thread *thread, const char *la
 
 #include <stdio.h>
 
+#ifndef PHI_NO_STORES
+
 static void phi__journal_words(char *words, size_t size, const char *text) {
     if (words != NULL && size > 0) (void)snprintf(words, size, "%s", text);
 }
@@ -39551,11 +39610,67 @@ PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
     return thread != NULL && thread->journal != NULL ? thread->journal->stored : 0;
 }
 
+#endif
+
+/* ---- src/persist/journal_none.c ---- */
+
+/* journal_none.c - with PHI_NO_STORES: no thread is in a store. */
+
+#ifdef PHI_NO_STORES
+
+#include <stdio.h>
+
+PHI__FN phi_status phi__journal_open(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    (void)thread;
+    (void)store;
+    (void)id;
+    if (torn != NULL) *torn = 0;
+    if (words != NULL && words_size > 0)
+        (void)snprintf(words, words_size, "%s", PHI__STORES_LEFT_OUT);
+    return PHI_UNSUPPORTED;
+}
+
+PHI__FN phi_status phi__journal_sync(phi_thread *thread, char *words, size_t words_size) {
+    (void)thread;
+    if (words != NULL && words_size > 0) words[0] = '\0';
+    return PHI_OK;
+}
+
+PHI__FN void phi__journal_close(phi_thread *thread) { (void)thread; }
+
+PHI__FN void phi__thread_free(phi_thread *thread) { phi__thread_destroy(thread); }
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_thread_attach(phi_thread *thread, const phi_store *store, const char *id,
+                                     uint64_t *torn, char *words, size_t words_size) {
+    if (thread == NULL) return PHI_BAD_ARG;
+    return phi__journal_open(thread, store, id, torn, words, words_size);
+}
+
+PHI_API phi_status phi_thread_sync(phi_thread *thread, char *words, size_t words_size) {
+    return phi_thread_attach(thread, NULL, NULL, NULL, words, words_size);
+}
+
+PHI_API phi_status phi_thread_detach(phi_thread *thread) {
+    return thread != NULL ? PHI_OK : PHI_BAD_ARG;
+}
+
+PHI_API uint64_t phi_thread_stored(const phi_thread *thread) {
+    (void)thread;
+    return 0;
+}
+
+#endif
+
 /* ---- src/persist/recall.c ---- */
 
 /* recall.c - reads evicted entries back from the store, all at once. Entries in memory do not
    move. */
 
+
+#ifndef PHI_NO_STORES
 
 typedef struct phi__recalling {
     phi__entry_reader reader;
@@ -39669,6 +39784,15 @@ PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
     return status;
 }
 
+#else
+
+PHI__FN phi_status phi__thread_recall(const phi_thread *thread) {
+    (void)thread;
+    return PHI_OK; /* nothing leaves memory */
+}
+
+#endif
+
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     bool kept =
         lane == thread->lanes.active && (upto == UINT64_MAX || upto + 1 >= thread->log.count);
@@ -39705,6 +39829,8 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 
 #include <stdio.h>
+
+#ifndef PHI_NO_THREAD_TEXT
 
 static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
@@ -39814,6 +39940,8 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     }
     return phi__text_end(&reader, status, number, words, words_size);
 }
+
+#endif
 
 /* ---- src/persist/views.c ---- */
 
@@ -39969,11 +40097,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xcb97191c
+#if PHI__IMP_LOOP != 0x7a36ae65
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xcb97191c
+#define PHI__IMP_LOOP 0x7a36ae65
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -48393,6 +48521,16 @@ PHI__FN void phi__states_advance_all(phi_runtime *rt) {
 
 #include <stdio.h>
 
+PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    size_t i = thread->messages.held;
+    for (; run->reply != NULL && i > 0; i--)
+        if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
+    return NULL;
+}
+
+#ifndef PHI_NO_STORES
+
 /* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL:
    nobody. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
@@ -48474,14 +48612,6 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
-PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    size_t i = thread->messages.held;
-    for (; run->reply != NULL && i > 0; i--)
-        if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
-    return NULL;
-}
-
 /* The beginning of the turn under way: what its tools wish goes by it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
@@ -48531,6 +48661,23 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) {
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }
+
+#else
+
+PHI__FN bool phi__stored_run(phi__run *run) {
+    (void)run;
+    return false;
+}
+
+PHI__FN void phi__stored_updated(phi__run *run) { (void)run; }
+
+PHI__FN void phi__stored_step(phi_runtime *rt) { (void)rt; }
+
+PHI__FN void phi__stored_evict_now(phi__agent *agent) { (void)agent; }
+
+PHI__FN void phi__stored_evict(phi_runtime *rt) { (void)rt; }
+
+#endif
 
 /* ---- src/loop/tools.c ---- */
 
@@ -51753,11 +51900,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x5f09304c
+#if PHI__IMP_AGENT != 0x4673d916
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x5f09304c
+#define PHI__IMP_AGENT 0x4673d916
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53157,6 +53304,14 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 #include <stdio.h>
 
+PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                   phi_status status, const char *words) {
+    return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
+                      words[0] != '\0' ? words : phi_status_text(status));
+}
+
+#ifndef PHI_NO_STORES
+
 /* ---- going on where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
@@ -53223,12 +53378,6 @@ static void phi__kept_emit_torn(phi__agent *agent, uint64_t torn) {
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     (void)phi__emit(agent, &event, NULL, 0);
-}
-
-PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
-                                   phi_status status, const char *words) {
-    return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
-                      words[0] != '\0' ? words : phi_status_text(status));
 }
 
 /* ---- shared ---- */
@@ -53319,6 +53468,36 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }
+
+#else
+
+PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc) {
+    if (desc->store != NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "store: %s", PHI__STORES_LEFT_OUT);
+    if (desc->thread_id == NULL) return PHI_OK;
+    return phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
+}
+
+PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+    (void)agent;
+    (void)desc;
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
+    (void)thread_id;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    return phi__error(handle.rt, PHI_UNSUPPORTED, "phi_agent_use_thread: %s", PHI__STORES_LEFT_OUT);
+}
+
+PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
+    (void)handle;
+    return phi__str("", 0);
+}
+
+#endif
 
 /* ---- src/agent/agent_take.c ---- */
 

@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x9a1fc02e
+#if PHI__PUB_BASE != 0xc2de4f3f
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x9a1fc02e
+#define PHI__PUB_BASE 0xc2de4f3f
 
 /* ---- src/base/profile.h ---- */
 
@@ -141,6 +141,12 @@
 #if !defined(PHI_WITH_FORGETTING) && !defined(PHI_NO_FORGETTING)
 #define PHI_NO_FORGETTING 1
 #endif
+#if !defined(PHI_WITH_STORES) && !defined(PHI_NO_STORES)
+#define PHI_NO_STORES 1
+#endif
+#if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
+#define PHI_NO_THREAD_TEXT 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif
@@ -149,6 +155,14 @@
 /* What a part needs: it is out where that is. */
 #if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
+#endif
+#if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
+#define PHI_NO_SNAPSHOT 1
+#endif
+
+/* Entries as JSON: where nothing writes or reads them, they are out. */
+#if defined(PHI_NO_STORES) && defined(PHI_NO_THREAD_TEXT) && defined(PHI_NO_DEFERRED)
+#define PHI__NO_ENTRIES 1
 #endif
 
 #endif

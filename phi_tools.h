@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x9a1fc02e
+#if PHI__PUB_BASE != 0xc2de4f3f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x1c8f8350
@@ -63,7 +63,7 @@
 #if PHI__PUB_HISTORY != 0x27b50ea0
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x891a13b9
+#if PHI__PUB_PERSIST != 0x2b98c13f
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x13e8cacd

@@ -52,7 +52,8 @@ ONCE = r"state(\.\d+)?"
 # Parts that may be left out (src/base/profile.h); each profile is compiled, linked, and its size printed.
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
-         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "FORGETTING"]
+         "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "FORGETTING",
+         "STORES", "THREAD_TEXT"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
@@ -68,6 +69,12 @@ FEATURES = {
                       "PHI_OK && phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
+    "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__text_\w+", None),
+    "PHI_NO_STORES": (r"phi__(?:kept_go|kept_exch|evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
+                      "phi_runtime *rt = phi_runtime_new(NULL); phi_thread *t = phi_thread_new(rt, 0); char words[100]; "
+                      "bool so = phi_thread_attach(t, NULL, \"a\", NULL, words, sizeof words) == PHI_UNSUPPORTED && "
+                      "strstr(words, \"PHI_NO_STORES\") != NULL && phi_thread_stored(t) == 0; "
+                      "phi_runtime_free(rt); return so;"),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
     "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",

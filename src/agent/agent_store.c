@@ -4,6 +4,14 @@
 
 #include <stdio.h>
 
+PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
+                                   phi_status status, const char *words) {
+    return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
+                      words[0] != '\0' ? words : phi_status_text(status));
+}
+
+#ifndef PHI_NO_STORES
+
 /* ---- going on where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
@@ -70,12 +78,6 @@ static void phi__kept_emit_torn(phi__agent *agent, uint64_t torn) {
     event.kind = PHI_EV_WARNING;
     event.text = phi_str_of(words);
     (void)phi__emit(agent, &event, NULL, 0);
-}
-
-PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
-                                   phi_status status, const char *words) {
-    return phi__error(agent->rt, status, "%s: thread \"%.128s\": %s", what, id,
-                      words[0] != '\0' ? words : phi_status_text(status));
 }
 
 /* ---- shared ---- */
@@ -166,3 +168,33 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
     const phi__journal *journal = agent != NULL ? agent->thread->journal : NULL;
     return journal != NULL ? phi__str(journal->id, journal->id_len) : phi__str("", 0);
 }
+
+#else
+
+PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc) {
+    if (desc->store != NULL)
+        return phi__error(rt, PHI_UNSUPPORTED, "store: %s", PHI__STORES_LEFT_OUT);
+    if (desc->thread_id == NULL) return PHI_OK;
+    return phi__error(rt, PHI_BAD_ARG, "thread_id is given, store is missing");
+}
+
+PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc) {
+    (void)agent;
+    (void)desc;
+    return PHI_OK;
+}
+
+/* ---- public ---- */
+
+PHI_API phi_status phi_agent_use_thread(phi_agent handle, const char *thread_id) {
+    (void)thread_id;
+    if (handle.rt == NULL) return PHI_BAD_ARG;
+    return phi__error(handle.rt, PHI_UNSUPPORTED, "phi_agent_use_thread: %s", PHI__STORES_LEFT_OUT);
+}
+
+PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
+    (void)handle;
+    return phi__str("", 0);
+}
+
+#endif

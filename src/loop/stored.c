@@ -7,6 +7,16 @@
 
 #include <stdio.h>
 
+PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
+    const phi_thread *thread = run->agent->thread;
+    size_t i = thread->messages.held;
+    for (; run->reply != NULL && i > 0; i--)
+        if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
+    return NULL;
+}
+
+#ifndef PHI_NO_STORES
+
 /* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL:
    nobody. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
@@ -88,14 +98,6 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
-PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
-    const phi_thread *thread = run->agent->thread;
-    size_t i = thread->messages.held;
-    for (; run->reply != NULL && i > 0; i--)
-        if (thread->messages.at[i - 1]->message == run->reply) return thread->messages.at[i - 1];
-    return NULL;
-}
-
 /* The beginning of the turn under way: what its tools wish goes by it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
@@ -145,3 +147,20 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) {
         if (thread->log.left) phi__journal_list(thread, PHI__DIRTY_LEAVES);
     }
 }
+
+#else
+
+PHI__FN bool phi__stored_run(phi__run *run) {
+    (void)run;
+    return false;
+}
+
+PHI__FN void phi__stored_updated(phi__run *run) { (void)run; }
+
+PHI__FN void phi__stored_step(phi_runtime *rt) { (void)rt; }
+
+PHI__FN void phi__stored_evict_now(phi__agent *agent) { (void)agent; }
+
+PHI__FN void phi__stored_evict(phi_runtime *rt) { (void)rt; }
+
+#endif

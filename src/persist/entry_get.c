@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#ifndef PHI__NO_ENTRIES
+
 #define PHI_X(name, text) PHI__JSON_NAME(text),
 static const phi_str phi__entry_names[] = {PHI__ENTRY_LIST(PHI_X)};
 #undef PHI_X
@@ -210,3 +212,5 @@ PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *r, const phi_json *
     phi__entry_pick(root, in);
     return phi__entry_get_members(r, in, rewrite);
 }
+
+#endif

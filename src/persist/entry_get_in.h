@@ -4,6 +4,8 @@
 
 #include "persist/entry_in.h"
 
+#ifndef PHI__NO_ENTRIES
+
 /* The members of any entry, of a message, and of a rewrite, in the order in which they are
    written. */
 #define PHI__ENTRY_LIST(X)                                                                         \
@@ -50,4 +52,5 @@ PHI__FN phi_status phi__entry_get_whole(phi__entry_reader *r, const phi_json *no
 PHI__FN phi_status phi__entry_get_members(phi__entry_reader *r, const phi_json *const *in,
                                           phi_rewrite *rewrite);
 
+#endif
 #endif

@@ -12,6 +12,8 @@
 #include "text/json.h"
 #include "history/history_in.h"
 
+#ifndef PHI__NO_ENTRIES
+
 /* Appends it to a buffer; what it takes from `scratch` is given back. */
 PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
@@ -36,9 +38,11 @@ PHI__FN void phi__entry_reader_free(phi__entry_reader *reader);
 PHI__FN phi_status phi__entry_read(phi__entry_reader *reader, phi_str json);
 PHI__FN phi_status phi__entry_read_node(phi__entry_reader *reader, const phi_json *root);
 
+#ifndef PHI_NO_THREAD_TEXT
 /* As phi_thread_from_json, from the lines as the items of an array; thread_text.c. */
 PHI__FN phi_status phi__thread_from_array(phi_thread *thread, const phi_json *lines, char *words,
                                           size_t words_size);
+#endif
 
 /* A message whole, as the members "message" and, where there is something, "more" of an object; and
    back: its blocks are in the reader's scratch arena, strings of the tree are not copied. */
@@ -52,4 +56,5 @@ PHI__FN void phi__entry_put_rewrite(phi__buf *out, const phi_rewrite *rewrite, p
 PHI__FN phi_status phi__entry_get_rewrite(phi__entry_reader *reader, const phi_json *holder,
                                           phi_rewrite *out);
 
+#endif
 #endif

@@ -6,6 +6,8 @@
 #include "model/message_in.h"
 #include "text/records_in.h"
 
+#ifndef PHI__NO_ENTRIES
+
 /* ---- messages ---- */
 
 /* What becomes of a text that should be JSON when its message is written and read. */
@@ -199,3 +201,5 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
     phi__entry_put_own(out, thread, entry, scratch);
     phi__buf_char(out, '}');
 }
+
+#endif

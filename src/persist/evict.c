@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_STORES
+
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread) {
     phi__segment *segment = thread->log.segments;
     size_t i;
@@ -103,3 +105,5 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
                                             thread->messages.held, &thread->messages.cap);
     phi__log_drop_dead(&thread->log);
 }
+
+#endif

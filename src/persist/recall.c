@@ -5,6 +5,8 @@
 #include "persist/entry_in.h"
 #include "persist/journal_in.h"
 
+#ifndef PHI_NO_STORES
+
 typedef struct phi__recalling {
     phi__entry_reader reader;
     uint64_t end;
@@ -116,6 +118,15 @@ PHI__FN phi_status phi__thread_recall(const phi_thread *reading) {
     phi__thread_destroy(&whole);
     return status;
 }
+
+#else
+
+PHI__FN phi_status phi__thread_recall(const phi_thread *thread) {
+    (void)thread;
+    return PHI_OK; /* nothing leaves memory */
+}
+
+#endif
 
 PHI__FN phi_status phi__recall_view(const phi_thread *thread, uint32_t lane, uint64_t upto) {
     bool kept =

@@ -28,6 +28,7 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
+#ifndef PHI_NO_STORES
 /* ---- evict.c ---- */
 
 /* Evict entries that no view has. Between the two calls the caller pins segments that pointers
@@ -35,6 +36,7 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
    active run stay as well. Nothing happens while the store lacks an entry. */
 PHI__FN bool phi__thread_evict_begin(phi_thread *thread); /* false: there is nothing to do */
 PHI__FN void phi__thread_evict_end(phi_thread *thread);
+#endif
 
 /* ---- views.c ---- */
 

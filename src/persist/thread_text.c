@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_THREAD_TEXT
+
 static void phi__text_words(char *words, size_t size, uint64_t line, const char *why) {
     if (words != NULL && size > 0)
         (void)snprintf(words, size, "line %llu: %s", (unsigned long long)line, why);
@@ -116,3 +118,5 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
     }
     return phi__text_end(&reader, status, number, words, words_size);
 }
+
+#endif
