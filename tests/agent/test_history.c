@@ -361,6 +361,16 @@ TEST(a_history_with_results_out_of_order_has_one_for_each_call) {
     }
 }
 
+TEST(an_extension_that_is_kept_is_no_error) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    phi_message note = extension_of("note", "{\"a\":1}");
+    CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_OK);
+    CHECK_EQ_STR(last_words(r), "");
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(appended_messages_are_seen_by_the_model),
           TEST_ENTRY(an_extension_is_kept_and_never_sent),
           TEST_ENTRY(what_is_no_message_is_refused_with_words),
@@ -374,4 +384,5 @@ TEST_MAIN(TEST_ENTRY(appended_messages_are_seen_by_the_model),
           TEST_ENTRY(a_change_without_memory_changes_nothing),
           TEST_ENTRY(replacing_again_and_again_takes_no_more_memory),
           TEST_ENTRY(a_hook_may_clear_another_agents_history_and_not_its_own),
-          TEST_ENTRY(a_history_with_results_out_of_order_has_one_for_each_call))
+          TEST_ENTRY(a_history_with_results_out_of_order_has_one_for_each_call),
+          TEST_ENTRY(an_extension_that_is_kept_is_no_error))

@@ -484,6 +484,22 @@ TEST(a_runtime_may_be_freed_with_requests_under_way) {
     rig_free(r);
 }
 
+TEST(a_response_says_what_its_run_cost) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_response response;
+    phi_response_info info;
+    desc.model.cost.input = 1000.0; /* a cent for ten */
+    desc.model.cost.output = 2000.0;
+    rig_says(r, "an answer"); /* 10 in, 5 out */
+    CHECK_EQ_INT(phi_ask(rig_agent(r, &desc), "a question", &response), PHI_OK);
+    CHECK(info_of(response).cost <= 0);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    info = info_of(response);
+    CHECK(info.cost > 0.0199 && info.cost < 0.0201);
+    rig_free(r);
+}
+
 TEST_MAIN(TEST_ENTRY(a_response_tells_what_became_of_a_request),
           TEST_ENTRY(while_tools_run_the_last_answer_and_the_usage_so_far_are_seen),
           TEST_ENTRY(a_failed_request_says_why),
@@ -500,4 +516,5 @@ TEST_MAIN(TEST_ENTRY(a_response_tells_what_became_of_a_request),
           TEST_ENTRY(a_request_without_memory_changes_nothing),
           TEST_ENTRY(a_response_ends_whatever_memory_the_run_lacked),
           TEST_ENTRY(hooks_may_free_the_response_or_its_agent),
-          TEST_ENTRY(a_runtime_may_be_freed_with_requests_under_way))
+          TEST_ENTRY(a_runtime_may_be_freed_with_requests_under_way),
+          TEST_ENTRY(a_response_says_what_its_run_cost))

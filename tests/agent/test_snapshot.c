@@ -849,6 +849,57 @@ TEST(every_allocation_may_fail) {
     end(&s);
 }
 
+/* ---- what was spent before it ---- */
+
+static void hear_usage(void *user_data, const phi_event *e) {
+    uint64_t *output = (uint64_t *)user_data;
+    if (e->kind == PHI_EV_TURN_END && e->usage != NULL) output[0] = e->usage->output;
+    if (e->kind == PHI_EV_AGENT_END && e->usage != NULL) output[1] = e->usage->output;
+}
+
+/* Saved while a call waits. An answer costs two cents; the limit is met by what both runtimes have spent. */
+TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_tool wait = rig_wait(r);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi_str_of("");
+    uint64_t output[2] = {0, 0};
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    desc.tools = &wait;
+    desc.tool_count = 1;
+    desc.model.cost.input = 1000.0;
+    desc.model.cost.output = 2000.0;
+    desc.limits.max_cost = 0.035;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    (void)rig_run(r, 20);
+    CHECK_EQ_INT(rig_started(r), 1);
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    wait = rig_wait(other);
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    rig_watch(other, hear_usage, output);
+    rig_call(other, "c2", "wait", "{\"a\":2}");
+    rig_says(other, "The limit was not met.");
+    (void)rig_run(other, 20);
+    rig_finish(other, 0, "done");
+    while (output[0] == 0 && rig_run(other, 1) > 0) continue;
+    CHECK_EQ_INT(output[0], 5); /* of the turn that was saved */
+    (void)rig_run(other, 20);
+    rig_finish(other, 1, "done");
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_EQ_INT(output[1], 10);
+    CHECK(strstr(rig_story(other), "Max cost reached ($0.0400/$0.0350)") != NULL);
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
 TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_snapshot_goes_on_in_another_process),
           TEST_ENTRY(a_snapshot_of_a_snapshot_is_the_same_text),
@@ -866,4 +917,5 @@ TEST_MAIN(TEST_ENTRY(a_snapshot_at_any_step_leads_to_the_same_log),
           TEST_ENTRY(a_decision_that_was_waited_for_is_asked_for_again),
           TEST_ENTRY(spending_lanes_and_rewrites_come_back),
           TEST_ENTRY(a_text_that_is_cut_or_changed_is_refused_or_harmless),
-          TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail))
+          TEST_ENTRY(misuse_is_said), TEST_ENTRY(every_allocation_may_fail),
+          TEST_ENTRY(what_a_run_has_spent_is_counted_on_after_a_restore))

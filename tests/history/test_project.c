@@ -802,6 +802,35 @@ TEST(without_memory_nothing_is_said) {
     end();
 }
 
+/* Results are made for all of them, and their memory does not come from one piece. */
+TEST(without_memory_no_result_is_made_up) {
+    enum { LOST = 40 };
+    static char ids[LOST][8];
+    int n = 0, failed = 0, i;
+    phi_status status;
+    begin();
+    for (i = 0; i < LOST; i++) {
+        (void)snprintf(ids[i], sizeof ids[i], "c%d", i);
+        (void)user(10);
+        (void)calls(ids[i]);
+    }
+    do {
+        phi_arena_free(&made_in);
+        test_alloc_fail_at(n);
+        status = phi_project(items, count, &policy, NULL, phi_str_of(""), 0, &made_in, &out,
+                             &out_count, &meta);
+        if (status == PHI_OK)
+            CHECK_EQ_INT(out_count, 3 * LOST);
+        else
+            CHECK_EQ_INT(status, PHI_NO_MEMORY);
+        failed += status != PHI_OK;
+    } while (test_alloc_tripped() && n++ < 1000);
+    test_alloc_fail_at(-1);
+    CHECK_EQ_INT(status, PHI_OK);
+    CHECK(failed > 2);
+    end();
+}
+
 /* ---- what holds for every history ---- */
 
 static uint32_t seed;
@@ -1088,6 +1117,33 @@ TEST(a_thread_that_grows_is_projected_as_its_view_is) {
     }
 }
 
+TEST(a_summary_alone_that_does_not_fit_is_said_to_be_cut) {
+    begin();
+    summary(0, 3, 20);
+    (void)user(10);
+    policy.keep_no_turns = true;
+    CHECK_EQ_STR(projected(30), "0 1");
+    CHECK(!meta.budget_truncated);
+    CHECK_EQ_STR(projected(29), "1");
+    CHECK(meta.budget_truncated && !meta.summary_used);
+    end();
+}
+
+TEST(a_summary_is_asked_for_from_the_first_entry_that_is_there) {
+    begin();
+    next_seq = 7;
+    (void)user(10);
+    (void)answer(10);
+    (void)user(10);
+    policy.keep_no_turns = true;
+    policy.summaries = PHI_SUMMARIES_REQUEST;
+    CHECK_EQ_STR(projected(15), "2");
+    CHECK(meta.need_summary);
+    CHECK_EQ_INT(meta.need_from, 7);
+    CHECK_EQ_INT(meta.need_to, 8);
+    end();
+}
+
 TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(the_presets_are_those_of_the_documents),
           TEST_ENTRY(the_first_policy_that_is_there_counts_as_a_whole),
@@ -1120,5 +1176,8 @@ TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(a_counter_counts_what_is_looked_at_and_no_more),
           TEST_ENTRY(a_projection_is_explained_group_by_group),
           TEST_ENTRY(an_explanation_says_every_reason), TEST_ENTRY(without_memory_nothing_is_said),
+          TEST_ENTRY(without_memory_no_result_is_made_up),
           TEST_ENTRY(invariants_hold_for_ten_thousand_random_histories),
-          TEST_ENTRY(a_thread_that_grows_is_projected_as_its_view_is))
+          TEST_ENTRY(a_thread_that_grows_is_projected_as_its_view_is),
+          TEST_ENTRY(a_summary_alone_that_does_not_fit_is_said_to_be_cut),
+          TEST_ENTRY(a_summary_is_asked_for_from_the_first_entry_that_is_there))

@@ -1,4 +1,5 @@
 /* test_repeat_guard.c - a model that makes the same call again and again: warned of, then stopped, whatever it calls. */
+#include "agent/snapshot.h"
 #include "support/heard.h"
 
 /* Six answers, each with that call. */
@@ -67,6 +68,51 @@ TEST(calls_of_many_tools_that_are_not_there_are_no_loop) {
     rig_free(r);
 }
 
+/* Saved while the third call waits, and gone on with in another runtime: the fifth is still the fifth. */
+TEST(calls_before_a_save_count_after_it) {
+    rig *r = rig_new(), *other = rig_new();
+    phi_tool wait = rig_wait(r);
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent = agent_with(r, &desc, &wait);
+    phi_memory memory;
+    phi_arena arena;
+    phi_str text = phi_str_of("");
+    heard h;
+    size_t i;
+    phi_memory_init(&memory, NULL, 0);
+    phi_arena_init(&arena, &memory, 0);
+    call_six_times(r, "wait", "{}");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    for (i = 0; i < 3; i++) {
+        (void)rig_run(r, 20);
+        if (CHECK_EQ_INT(rig_started(r), i + 1) && i < 2) rig_finish(r, i, "done");
+    }
+    CHECK_EQ_INT(phi_agent_snapshot(agent, &arena, &text), PHI_OK);
+    wait = rig_wait(other);
+    agent = phi_agent_restore(rig_runtime(other), &desc, text, PHI_RESTORE_RESUME);
+    CHECK(agent.rt != NULL);
+    heard_begin(&h, other);
+    for (i = 4; i <= 6; i++) {
+        static const char *const ids[] = {"c4", "c5", "c6"};
+        rig_call(other, ids[i - 4], "wait", "{}");
+    }
+    for (i = 0; i < 2; i++) { /* the third, taken up, and the fourth */
+        phi_pending_item item;
+        (void)rig_run(other, 20);
+        CHECK_EQ_INT(phi_pending(rig_runtime(other), &item, 1), 1);
+        CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
+    }
+    CHECK_EQ_INT(rig_run(other, 20), 0);
+    CHECK_EQ_INT(h.status, PHI_LIMIT);
+    CHECK_EQ_STR(result_end(agent, 5),
+                 "Not run: the same call of wait with the same arguments was made 5 times in "
+                 "this run");
+    phi_arena_free(&arena);
+    rig_free(r);
+    rig_free(other);
+}
+
 TEST_MAIN(TEST_ENTRY(the_fifth_call_of_a_tool_that_is_not_there_ends_the_run),
           TEST_ENTRY(the_fifth_call_of_a_tool_ends_the_run),
-          TEST_ENTRY(calls_of_many_tools_that_are_not_there_are_no_loop))
+          TEST_ENTRY(calls_of_many_tools_that_are_not_there_are_no_loop),
+          TEST_ENTRY(calls_before_a_save_count_after_it))

@@ -472,6 +472,54 @@ TEST(an_answer_is_a_placeholder_then_updates_that_accumulate_then_the_whole) {
     rig_free(r);
 }
 
+/* A state is not a step: what needs no waiting is done in the one step. */
+TEST(a_prompt_with_a_call_takes_few_steps) {
+    rig *r = rig_new();
+    phi_tool echo = rig_echo();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    agent = rig_agent(r, &desc);
+    rig_call(r, "c1", "echo", "{}");
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 6), 0);
+    rig_free(r);
+}
+
+static void hear_role(void *user_data, const phi_event *e) {
+    if (e->kind == PHI_EV_MESSAGE_START && e->message->role == PHI_ROLE_ASSISTANT)
+        ++*(size_t *)user_data;
+}
+
+TEST(the_start_of_an_answer_says_whose_it_is) {
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    size_t told = 0;
+    rig_watch(r, hear_role, &told);
+    rig_says(r, "hello");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(told, 1);
+    rig_free(r);
+}
+
+TEST(an_agent_without_caching_marks_nothing_for_it) {
+    size_t off;
+    for (off = 0; off < 2; off++) {
+        rig *r = rig_new();
+        phi_agent_desc desc = rig_desc();
+        desc.system_prompt = "You mend swords.";
+        if (off) desc.cache.mode = PHI_CACHE_DISABLED;
+        rig_says(r, "hello");
+        CHECK_EQ_INT(phi_prompt(rig_agent(r, &desc), "go"), PHI_OK);
+        CHECK_EQ_INT(rig_run(r, 20), 0);
+        CHECK((strstr(rig_request(r, 0), "\"cache_control\"") == NULL) == (off == 1));
+        rig_free(r);
+    }
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
     TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
@@ -491,4 +539,7 @@ TEST_MAIN(
     TEST_ENTRY(an_aborted_answer_is_kept_and_told_and_is_no_error),
     TEST_ENTRY(on_error_is_always_told_in_words),
     TEST_ENTRY(a_call_that_never_began_leaves_one_empty_text_by_unknown_and_the_error_in_words),
-    TEST_ENTRY(an_answer_is_a_placeholder_then_updates_that_accumulate_then_the_whole))
+    TEST_ENTRY(an_answer_is_a_placeholder_then_updates_that_accumulate_then_the_whole),
+    TEST_ENTRY(a_prompt_with_a_call_takes_few_steps),
+    TEST_ENTRY(the_start_of_an_answer_says_whose_it_is),
+    TEST_ENTRY(an_agent_without_caching_marks_nothing_for_it))

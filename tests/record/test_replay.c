@@ -750,6 +750,31 @@ TEST(a_run_that_was_aborted_ends_also_where_the_result_on_its_way_is_lost) {
     CHECK(n > 0);
 }
 
+TEST(a_tape_is_of_one_runtime) {
+    phi_runtime_desc desc;
+    phi_tape_desc how;
+    phi_runtime *rt;
+    text tape;
+    const char *why = NULL;
+    memset(&desc, 0, sizeof desc);
+    memset(&how, 0, sizeof how);
+    memset(&tape, 0, sizeof tape);
+    how.allocator = desc.allocator = test_allocator();
+    how.write_fn = write_tape;
+    how.user_data = &tape;
+    desc.tape = phi_tape_record(&how);
+    rt = phi_runtime_new(&desc);
+    CHECK(rt != NULL);
+    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK_EQ_STR(why, "tape: it is, or was, another runtime's");
+    phi_runtime_free(rt);
+    why = NULL;
+    CHECK(phi_runtime_new_why(&desc, &why) == NULL);
+    CHECK_EQ_STR(why, "tape: it is, or was, another runtime's");
+    phi_tape_free(desc.tape);
+    drop(&tape);
+}
+
 TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same_log),
           TEST_ENTRY(tries_of_a_tool_that_failed_are_played_as_they_were),
           TEST_ENTRY(another_step_budget_gives_the_same_log),
@@ -767,4 +792,5 @@ TEST_MAIN(TEST_ENTRY(a_run_that_is_played_tells_the_same_events_and_has_the_same
           TEST_ENTRY(a_model_in_the_process_says_the_same_at_the_same_times),
           TEST_ENTRY(recording_survives_every_failed_allocation),
           TEST_ENTRY(playing_survives_every_failed_allocation),
-          TEST_ENTRY(a_run_that_was_aborted_ends_also_where_the_result_on_its_way_is_lost))
+          TEST_ENTRY(a_run_that_was_aborted_ends_also_where_the_result_on_its_way_is_lost),
+          TEST_ENTRY(a_tape_is_of_one_runtime))
