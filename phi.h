@@ -17766,11 +17766,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0x3a250e72
+#if PHI__IMP_WIRE != 0xc351b419
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0x3a250e72
+#define PHI__IMP_WIRE 0xc351b419
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -18608,8 +18608,8 @@ PHI__FN phi_status phi__strict_refused(const phi__codec *codec, const phi__ask *
                                        phi_memory *scratch, char *words, size_t words_size);
 
 /* For codecs: a tool's name, its description and its schema as members of an object that the codec
-   opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the schema
-   is a strict one. */
+   opens and closes; `schema`: the schema's key, with its comma and colon. Returns whether the
+   schema is a strict one. */
 PHI__FN bool phi__strict_put_tool(phi__encoder *e, const phi__tool_view *tool, const char *schema);
 
 /* Takes the members out of `value` that are null and that the schema neither requires nor allows to
@@ -29514,11 +29514,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x6d00ee0b
+#if PHI__IMP_HISTORY != 0x73a76e94
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x6d00ee0b
+#define PHI__IMP_HISTORY 0x73a76e94
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -30138,6 +30138,54 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #ifndef PHI_HISTORY_HISTORY_IN_H
 #define PHI_HISTORY_HISTORY_IN_H
 
+
+#endif
+
+/* ---- src/history/plan_in.h ---- */
+
+/* plan_in.h - which of a view's items leave it: blocks of items that belong together, the oldest
+   first, until a caller has enough. Truncating and pruning both plan so.
+
+       for each item: phi__plan_put(&plan, i, from, to, tokens);
+       phi__plan_join(&plan, answer, result);       // they stay or go together
+       phi__plan_block(&plan, i)->stays = true;
+       while (more is wanted && phi__plan_take(&plan, &at, end)) ...
+       spans = phi__plan_spans(&plan, arena, instead, &count);
+
+   Pure: it knows neither threads nor views. Ownership: `items` is the caller's. */
+#ifndef PHI_HISTORY_PLAN_IN_H
+#define PHI_HISTORY_PLAN_IN_H
+
+
+/* An item, and, where it is the first of its block, the whole of that. */
+typedef struct phi__plan_item {
+    uint64_t from, to; /* entries that it stands for */
+    size_t up;         /* towards the block's first item, which points to itself */
+    uint64_t tokens;
+    size_t count;
+    bool stays, goes;
+} phi__plan_item;
+
+typedef struct phi__plan {
+    phi__plan_item *items;
+    size_t count;
+    uint64_t tokens; /* of what goes so far */
+    size_t removed;  /* items that go so far */
+    size_t also;     /* an item that goes besides and is not counted; SIZE_MAX: none */
+} phi__plan;
+
+PHI__FN void phi__plan_init(phi__plan *plan, phi__plan_item *items, size_t count);
+PHI__FN void phi__plan_put(phi__plan *plan, size_t at, uint64_t from, uint64_t to, uint64_t tokens);
+/* Makes the blocks of two items one. */
+PHI__FN void phi__plan_join(phi__plan *plan, size_t a, size_t b);
+PHI__FN phi__plan_item *phi__plan_block(phi__plan *plan, size_t at);
+/* Takes the oldest block that begins in [*at, end) and may go. False: there is none. */
+PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end);
+PHI__FN bool phi__plan_goes(phi__plan *plan, size_t at);
+/* What goes: neighbours are one span, `instead` (NULL: nothing) stands in the first one's place.
+   Something goes. NULL: no memory. */
+PHI__FN phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_message *instead,
+                                  size_t *count);
 
 #endif
 
@@ -33327,6 +33375,85 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
 
+/* ---- src/history/plan.c ---- */
+
+/* plan.c - see plan_in.h. */
+
+PHI__FN void phi__plan_init(phi__plan *plan, phi__plan_item *items, size_t count) {
+    memset(plan, 0, sizeof *plan);
+    plan->items = items;
+    plan->count = count;
+    plan->also = SIZE_MAX;
+}
+
+PHI__FN void phi__plan_put(phi__plan *plan, size_t at, uint64_t from, uint64_t to,
+                           uint64_t tokens) {
+    phi__plan_item *item = &plan->items[at];
+    memset(item, 0, sizeof *item);
+    item->from = from;
+    item->to = to;
+    item->up = at;
+    item->tokens = tokens;
+    item->count = 1;
+}
+
+PHI__FN phi__plan_item *phi__plan_block(phi__plan *plan, size_t at) {
+    phi__plan_item *items = plan->items;
+    while (items[at].up != at) {
+        items[at].up = items[items[at].up].up;
+        at = items[at].up;
+    }
+    return &items[at];
+}
+
+PHI__FN void phi__plan_join(phi__plan *plan, size_t a, size_t b) {
+    phi__plan_item *x = phi__plan_block(plan, a), *y = phi__plan_block(plan, b);
+    phi__plan_item *first = x < y ? x : y, *other = x < y ? y : x;
+    if (x == y) return;
+    other->up = first->up;
+    first->tokens += other->tokens;
+    first->count += other->count;
+    first->stays = first->stays || other->stays;
+}
+
+PHI__FN bool phi__plan_take(phi__plan *plan, size_t *at, size_t end) {
+    for (; *at < end; (*at)++) {
+        phi__plan_item *block = phi__plan_block(plan, *at);
+        if (*at == plan->also || block->stays || block->goes) continue;
+        block->goes = true;
+        plan->tokens += block->tokens;
+        plan->removed += block->count;
+        return true;
+    }
+    return false;
+}
+
+PHI__FN bool phi__plan_goes(phi__plan *plan, size_t at) {
+    return at == plan->also || phi__plan_block(plan, at)->goes;
+}
+
+PHI__FN phi_span *phi__plan_spans(phi__plan *plan, phi_arena *arena, const phi_message *instead,
+                                  size_t *count) {
+    phi_span *spans =
+        (phi_span *)phi__arena_zero(arena, phi__mul(plan->removed + 1, sizeof *spans));
+    size_t at, n = 0;
+    bool open = false;
+    for (at = 0; spans != NULL && at < plan->count; at++) {
+        if (!phi__plan_goes(plan, at)) {
+            open = false;
+            continue;
+        }
+        if (!open) spans[n++].from = plan->items[at].from;
+        spans[n - 1].to = plan->items[at].to;
+        open = true;
+    }
+    if (spans == NULL) return NULL;
+    spans[0].messages = instead;
+    spans[0].message_count = instead != NULL ? 1 : 0;
+    *count = n;
+    return spans;
+}
+
 /* ---- src/history/policy.c ---- */
 
 /* policy.c - the presets, and every default in one place. */
@@ -34141,31 +34268,15 @@ PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t call
 /* prune.c - plans a prune: whole groups, the oldest first. */
 
 
-/* An item; where it leads a group, also the group's facts. */
-typedef struct phi__prune_item {
-    size_t leader; /* the answer that a result belongs to; else itself */
-    uint64_t tokens;
-    bool stays, goes;
-} phi__prune_item;
-
 typedef struct phi__pruning {
     const phi_view_item *items;
-    size_t count;
     const phi_prune *prune;
     const phi_token_counter *counter;
     phi_arena *arena;
-    phi__prune_item *known;
+    phi__plan plan;
     phi_message *memo;
     phi_pruned pruned;
 } phi__pruning;
-
-static bool phi__prune_calls(const phi_message *m, phi_str id) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
-            return true;
-    return false;
-}
 
 /* The nearest answer before it that made its call; a result without one is a group by itself. */
 static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
@@ -34173,7 +34284,7 @@ static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
     size_t i = at;
     if (m->role != PHI_ROLE_TOOL_RESULT) return at;
     while (i > 0)
-        if (phi__prune_calls(p->items[--i].message, m->tool_call_id)) return i;
+        if (phi__group_calls(p->items[--i].message, m->tool_call_id)) return i;
     return at;
 }
 
@@ -34185,31 +34296,18 @@ static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
            (p->prune->end_seq != 0 && item->to >= p->prune->end_seq);
 }
 
-static void phi__prune_look(phi__pruning *p) {
-    size_t i;
-    for (i = 0; i < p->count; i++) {
-        size_t leader = phi__prune_leader(p, i);
-        phi__prune_item *group = &p->known[leader];
-        p->known[i].leader = leader;
-        group->tokens += phi_tokens_of_message(p->counter, p->items[i].message);
-        group->stays = group->stays || phi__prune_stays(p, &p->items[i]);
-    }
-}
-
 static void phi__prune_choose(phi__pruning *p) {
-    size_t i;
-    for (i = 0; i < p->count; i++) {
-        phi__prune_item *item = &p->known[i];
-        if (item->leader == i && !item->stays && p->pruned.tokens_removed < p->prune->tokens) {
-            item->goes = true;
-            p->pruned.tokens_removed += item->tokens;
-        }
-        if (p->known[item->leader].goes) p->pruned.messages_removed++;
+    size_t i, at = 0;
+    for (i = 0; i < p->plan.count; i++) {
+        const phi_view_item *item = &p->items[i];
+        phi__plan_put(&p->plan, i, item->from, item->to,
+                      phi_tokens_of_message(p->counter, item->message));
+        p->plan.items[i].stays = phi__prune_stays(p, item);
+        phi__plan_join(&p->plan, phi__prune_leader(p, i), i);
     }
-}
-
-static bool phi__prune_goes(const phi__pruning *p, size_t i) {
-    return p->known[p->known[i].leader].goes;
+    while (p->plan.tokens < p->prune->tokens && phi__plan_take(&p->plan, &at, p->plan.count)) {}
+    p->pruned.tokens_removed = p->plan.tokens;
+    p->pruned.messages_removed = p->plan.removed;
 }
 
 /* ---- the report ---- */
@@ -34219,8 +34317,8 @@ static bool phi__prune_times(phi__pruning *p) {
         p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
     size_t i;
     if (times == NULL) return false;
-    for (i = 0; i < p->count; i++)
-        if (phi__prune_goes(p, i))
+    for (i = 0; i < p->plan.count; i++)
+        if (phi__plan_goes(&p->plan, i))
             times[p->pruned.timestamp_count++] = p->items[i].message->timestamp_ms;
     p->pruned.timestamps = times;
     return true;
@@ -34233,7 +34331,7 @@ static bool phi__prune_remember(phi__pruning *p) {
     bool done;
     size_t first = 0;
     if (p->prune->memo.len == 0) return true;
-    while (first + 1 < p->count && !phi__prune_goes(p, first)) first++;
+    while (first + 1 < p->plan.count && !phi__plan_goes(&p->plan, first)) first++;
     block = (phi_content *)phi__arena_zero(p->arena, sizeof *block);
     p->memo = (phi_message *)phi__arena_zero(p->arena, sizeof *p->memo);
     if (block == NULL || p->memo == NULL) return false;
@@ -34281,38 +34379,16 @@ static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
     return done;
 }
 
-/* Neighbours that go are one span. */
-static bool phi__prune_spans(const phi__pruning *p, phi_rewrite *out) {
-    phi_span *spans = (phi_span *)phi__arena_zero(
-        p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *spans));
-    size_t i;
-    bool open = false;
-    if (spans == NULL) return false;
-    for (i = 0; i < p->count; i++) {
-        if (!phi__prune_goes(p, i)) {
-            open = false;
-            continue;
-        }
-        if (!open) spans[out->span_count++].from = p->items[i].from;
-        spans[out->span_count - 1].to = p->items[i].to;
-        open = true;
-    }
-    spans[0].messages = p->memo;
-    spans[0].message_count = p->memo != NULL ? 1 : 0;
-    out->spans = spans;
-    return true;
-}
-
 static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
-    phi__prune_look(p);
     phi__prune_choose(p);
     if (p->pruned.messages_removed > 0) {
         if (!phi__prune_remember(p)) return PHI_NO_MEMORY;
         if (p->memo == NULL ||
-            phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed)
-            return phi__prune_times(p) && phi__prune_meta(p, &out->meta) && phi__prune_spans(p, out)
-                       ? PHI_OK
-                       : PHI_NO_MEMORY;
+            phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed) {
+            if (!phi__prune_times(p) || !phi__prune_meta(p, &out->meta)) return PHI_NO_MEMORY;
+            out->spans = phi__plan_spans(&p->plan, p->arena, p->memo, &out->span_count);
+            return out->spans != NULL ? PHI_OK : PHI_NO_MEMORY;
+        }
     }
     memset(&p->pruned, 0, sizeof p->pruned);
     return PHI_OK;
@@ -34324,6 +34400,7 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
                                   const phi_token_counter *counter, phi_arena *arena,
                                   phi_rewrite *out, phi_pruned *pruned) {
     phi__pruning p;
+    phi__plan_item *known;
     phi_status status;
     if ((items == NULL && count > 0) || prune == NULL || prune->tokens == 0 || arena == NULL ||
         out == NULL)
@@ -34332,13 +34409,12 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
     memset(out, 0, sizeof *out);
     if (pruned != NULL) memset(pruned, 0, sizeof *pruned);
     p.items = items;
-    p.count = count;
     p.prune = prune;
     p.counter = counter;
     p.arena = arena;
-    p.known =
-        (phi__prune_item *)phi__arena_zero(arena, phi__mul(phi__max(count, 1), sizeof *p.known));
-    if (p.known == NULL) return PHI_NO_MEMORY;
+    known = (phi__plan_item *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *known));
+    if (known == NULL) return PHI_NO_MEMORY;
+    phi__plan_init(&p.plan, known, count);
     out->reason = PHI_REWRITE_PRUNE;
     status = phi__prune_make(&p, out);
     if (status == PHI_OK && pruned != NULL) *pruned = p.pruned;
@@ -35509,38 +35585,15 @@ enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
 
-/* Of each item: the block it is of, and, where it is the block's root, the whole of it. */
-typedef struct phi__truncate_block {
-    size_t up; /* towards the root, which points to itself */
-    uint64_t tokens;
-    size_t count;
-    bool spared, goes;
-} phi__truncate_block;
-
 typedef struct phi__truncation {
     phi_thread *thread;
     const phi_token_counter *counter; /* NULL: the estimate */
-    phi__truncate_block *blocks;
-    size_t first, newest;   /* items: user messages that stay; SIZE_MAX: there is none */
-    size_t last;            /* item that begins the last group */
-    size_t marker;          /* of an earlier truncation, to be replaced; SIZE_MAX: there is none */
-    uint64_t tokens;        /* without markers and what goes */
-    uint64_t removed, gone; /* messages, now and all told */
+    phi__plan plan;                   /* also: the marker of an earlier truncation */
+    size_t first, newest;             /* items: user messages that stay; SIZE_MAX: there is none */
+    size_t last;                      /* item that begins the last group */
+    uint64_t tokens;                  /* of the view, without that marker */
+    uint64_t gone;                    /* messages that went at earlier times */
 } phi__truncation;
-
-static phi__truncate_block *phi__truncate_root(phi__truncation *t, size_t at) {
-    while (t->blocks[at].up != at) {
-        t->blocks[at].up = t->blocks[t->blocks[at].up].up;
-        at = t->blocks[at].up;
-    }
-    return &t->blocks[at];
-}
-
-/* The earlier one becomes the root. */
-static void phi__truncate_join(phi__truncation *t, size_t a, size_t b) {
-    size_t x = phi__truncate_root(t, a)->up, y = phi__truncate_root(t, b)->up;
-    t->blocks[phi__max(x, y)].up = phi__min(x, y);
-}
 
 static uint64_t phi__truncate_before(const phi__truncation *t) {
     return phi__fold_tokens(&t->thread->fold, t->counter);
@@ -35579,19 +35632,19 @@ static size_t phi__truncate_group_end(const phi_thread *thread, size_t at) {
 static void phi__truncate_look(phi__truncation *t) {
     const phi_thread *thread = t->thread;
     size_t at, end, i;
-    t->first = t->newest = t->marker = SIZE_MAX;
+    t->first = t->newest = SIZE_MAX;
     t->tokens = phi__truncate_before(t);
     for (at = 0; at < thread->fold.count; at = end) {
         const phi__item *item = &thread->fold.items[at];
         const char *meta = phi__truncate_meta(thread, item);
         end = phi__truncate_group_end(thread, at);
         if (meta != NULL) {
-            t->marker = at;
+            t->plan.also = at;
             t->gone = strtoull(meta + sizeof PHI__TRUNCATE_META - 1, NULL, 10);
             t->tokens -= phi_tokens_of_message(t->counter, item->message);
             continue;
         }
-        for (i = at + 1; i < end; i++) phi__truncate_join(t, at, i);
+        for (i = at + 1; i < end; i++) phi__plan_join(&t->plan, at, i);
         if (item->message->role != PHI_ROLE_EXTENSION) t->last = at;
         if (item->message->role != PHI_ROLE_USER) continue;
         if (t->first == SIZE_MAX) t->first = at;
@@ -35600,33 +35653,27 @@ static void phi__truncate_look(phi__truncation *t) {
 }
 
 static void phi__truncate_spare(phi__truncation *t, size_t at) {
-    if (at < t->thread->fold.count) phi__truncate_root(t, at)->spared = true;
+    if (at < t->plan.count) phi__plan_block(&t->plan, at)->stays = true;
 }
 
-/* Blocks, what each comes to, and which must stay. */
-static void phi__truncate_weigh(phi__truncation *t, const size_t *askers, const uint8_t *durable) {
+/* Which blocks there are, and which must stay. */
+static void phi__truncate_join(phi__truncation *t, const size_t *askers, const uint8_t *durable) {
     const phi__fold *fold = &t->thread->fold;
     size_t i;
     for (i = 0; i < fold->count; i++) {
-        if (askers[i] != SIZE_MAX) phi__truncate_join(t, askers[i], i);
+        if (askers[i] != SIZE_MAX) phi__plan_join(&t->plan, askers[i], i);
         if (i > 0 && fold->items[i].from == fold->items[i - 1].from &&
             fold->items[i].to == fold->items[i - 1].to)
-            phi__truncate_join(t, i - 1, i);
+            phi__plan_join(&t->plan, i - 1, i);
     }
-    for (i = 0; i < fold->count; i++) {
-        phi__truncate_block *root = phi__truncate_root(t, i);
-        root->tokens += phi_tokens_of_message(t->counter, fold->items[i].message);
-        root->count++;
-        if (durable != NULL && durable[i] != 0) root->spared = true;
-    }
+    for (i = 0; durable != NULL && i < fold->count; i++)
+        if (durable[i] != 0) phi__truncate_spare(t, i);
     phi__truncate_spare(t, t->first);
     phi__truncate_spare(t, t->newest);
     phi__truncate_spare(t, t->last);
 }
 
-static bool phi__truncate_stays(phi__truncation *t, size_t at) {
-    return at != t->marker && !phi__truncate_root(t, at)->goes;
-}
+static uint64_t phi__truncate_gone(const phi__truncation *t) { return t->gone + t->plan.removed; }
 
 static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, phi_content *block,
                                char words[PHI__TRUNCATE_WORDS]) {
@@ -35634,7 +35681,7 @@ static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, ph
     memset(block, 0, sizeof *block);
     (void)snprintf(words, PHI__TRUNCATE_WORDS,
                    "[Context compacted: %llu messages removed to fit context window]",
-                   (unsigned long long)t->gone);
+                   (unsigned long long)phi__truncate_gone(t));
     block->kind = PHI_CONTENT_TEXT;
     block->text = phi_str_of(words);
     marker->role = PHI_ROLE_USER;
@@ -35648,47 +35695,16 @@ static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     phi_message marker;
     phi_content block;
     phi__truncate_mark(t, &marker, &block, words);
-    return t->tokens + phi_tokens_of_message(t->counter, &marker);
+    return t->tokens - t->plan.tokens + phi_tokens_of_message(t->counter, &marker);
 }
 
-/* Goes over the blocks until enough is gone. False: nothing to take, or less than a marker
-   costs. */
+/* Takes blocks until enough is gone. False: nothing to take, or less than a marker costs. */
 static bool phi__truncate_plan(phi__truncation *t, uint64_t target_tokens) {
     uint64_t before = phi__truncate_before(t), now = before;
-    size_t at;
-    for (at = 0; at < t->last && now > target_tokens; at++) {
-        phi__truncate_block *root = phi__truncate_root(t, at);
-        if (at == t->marker || root->spared || root->goes) continue;
-        root->goes = true;
-        t->tokens -= root->tokens;
-        t->removed += root->count;
-        t->gone += root->count;
+    size_t at = 0;
+    while (now > target_tokens && phi__plan_take(&t->plan, &at, t->last))
         now = phi__truncate_tokens(t);
-    }
-    return t->removed > 0 && now < before;
-}
-
-/* What goes, as spans; the first one leaves the marker. NULL: no memory. */
-static phi_span *phi__truncate_spans(phi__truncation *t, const phi_message *marker,
-                                     phi_arena *scratch, size_t *count) {
-    const phi__fold *fold = &t->thread->fold;
-    phi_span *spans = (phi_span *)phi__arena_zero(scratch, phi__mul(fold->count, sizeof *spans));
-    size_t at, n = 0;
-    bool open = false;
-    for (at = 0; spans != NULL && at < fold->count; at++) {
-        if (phi__truncate_stays(t, at)) {
-            open = false;
-            continue;
-        }
-        if (!open) spans[n++].from = fold->items[at].from;
-        spans[n - 1].to = fold->items[at].to;
-        open = true;
-    }
-    if (spans == NULL) return NULL;
-    spans[0].messages = marker;
-    spans[0].message_count = 1;
-    *count = n;
-    return spans;
+    return t->plan.removed > 0 && now < before;
 }
 
 static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_index) {
@@ -35702,12 +35718,13 @@ static bool phi__truncate_do(phi__truncation *t, phi_str loop_id, uint32_t turn_
     marker.timestamp_ms = phi__thread_now(t->thread);
     marker.loop_id = loop_id;
     marker.turn_index = turn_index;
-    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}", (unsigned long long)t->gone);
+    (void)snprintf(meta, sizeof meta, PHI__TRUNCATE_META "%llu}",
+                   (unsigned long long)phi__truncate_gone(t));
     memset(&rewrite, 0, sizeof rewrite);
     rewrite.reason = PHI_REWRITE_COMPACTION;
     rewrite.meta = meta;
     phi_arena_init(&scratch, t->thread->log.memory, 0);
-    rewrite.spans = phi__truncate_spans(t, &marker, &scratch, &rewrite.span_count);
+    rewrite.spans = phi__plan_spans(&t->plan, &scratch, &marker, &rewrite.span_count);
     done = rewrite.spans != NULL &&
            phi__rewrite_make(t->thread, &rewrite, loop_id, turn_index, NULL, NULL, 0) == PHI_OK;
     phi_arena_free(&scratch);
@@ -35721,9 +35738,11 @@ static bool phi__truncate_blocks(phi__truncation *t) {
     uint8_t *durable = NULL;
     bool done = askers != NULL && phi__groups_durable(thread->log.memory, fold, &durable);
     if (done) {
-        for (i = 0; i < fold->count; i++) t->blocks[i].up = i;
+        for (i = 0; i < fold->count; i++)
+            phi__plan_put(&t->plan, i, fold->items[i].from, fold->items[i].to,
+                          phi_tokens_of_message(t->counter, fold->items[i].message));
         phi__truncate_look(t);
-        phi__truncate_weigh(t, askers, durable);
+        phi__truncate_join(t, askers, durable);
     }
     phi__free(thread->log.memory, durable, durable != NULL ? fold->count : 0);
     phi__groups_free(thread->log.memory, fold->count, askers);
@@ -35734,19 +35753,21 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed) {
     phi__truncation t;
-    size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *t.blocks);
+    phi__plan_item *items;
+    size_t bytes = phi__mul(phi__max(thread->fold.count, 1), sizeof *items);
     bool done;
     *removed = 0;
     memset(&t, 0, sizeof t);
     t.thread = thread;
     t.counter = counter;
-    t.blocks = (phi__truncate_block *)phi__alloc(thread->log.memory, bytes);
-    done = t.blocks != NULL && phi__truncate_blocks(&t);
+    items = (phi__plan_item *)phi__alloc(thread->log.memory, bytes);
+    phi__plan_init(&t.plan, items, thread->fold.count);
+    done = items != NULL && phi__truncate_blocks(&t);
     if (done && phi__truncate_plan(&t, target_tokens)) {
         done = phi__truncate_do(&t, loop_id, turn_index);
-        if (done) *removed = (size_t)t.removed;
+        if (done) *removed = t.plan.removed;
     }
-    phi__free(thread->log.memory, t.blocks, t.blocks != NULL ? bytes : 0);
+    phi__free(thread->log.memory, items, items != NULL ? bytes : 0);
     return done;
 }
 #undef PHI__TRUNCATE_META

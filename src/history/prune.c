@@ -3,32 +3,17 @@
 
 #include "text/json_in.h"
 #include "history/history_in.h"
-
-/* An item; where it leads a group, also the group's facts. */
-typedef struct phi__prune_item {
-    size_t leader; /* the answer that a result belongs to; else itself */
-    uint64_t tokens;
-    bool stays, goes;
-} phi__prune_item;
+#include "history/plan_in.h"
 
 typedef struct phi__pruning {
     const phi_view_item *items;
-    size_t count;
     const phi_prune *prune;
     const phi_token_counter *counter;
     phi_arena *arena;
-    phi__prune_item *known;
+    phi__plan plan;
     phi_message *memo;
     phi_pruned pruned;
 } phi__pruning;
-
-static bool phi__prune_calls(const phi_message *m, phi_str id) {
-    size_t i;
-    for (i = 0; m->role == PHI_ROLE_ASSISTANT && i < m->content_count; i++)
-        if (m->content[i].kind == PHI_CONTENT_TOOL_CALL && phi_str_equal(m->content[i].id, id))
-            return true;
-    return false;
-}
 
 /* The nearest answer before it that made its call; a result without one is a group by itself. */
 static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
@@ -36,7 +21,7 @@ static size_t phi__prune_leader(const phi__pruning *p, size_t at) {
     size_t i = at;
     if (m->role != PHI_ROLE_TOOL_RESULT) return at;
     while (i > 0)
-        if (phi__prune_calls(p->items[--i].message, m->tool_call_id)) return i;
+        if (phi__group_calls(p->items[--i].message, m->tool_call_id)) return i;
     return at;
 }
 
@@ -48,31 +33,18 @@ static bool phi__prune_stays(const phi__pruning *p, const phi_view_item *item) {
            (p->prune->end_seq != 0 && item->to >= p->prune->end_seq);
 }
 
-static void phi__prune_look(phi__pruning *p) {
-    size_t i;
-    for (i = 0; i < p->count; i++) {
-        size_t leader = phi__prune_leader(p, i);
-        phi__prune_item *group = &p->known[leader];
-        p->known[i].leader = leader;
-        group->tokens += phi_tokens_of_message(p->counter, p->items[i].message);
-        group->stays = group->stays || phi__prune_stays(p, &p->items[i]);
-    }
-}
-
 static void phi__prune_choose(phi__pruning *p) {
-    size_t i;
-    for (i = 0; i < p->count; i++) {
-        phi__prune_item *item = &p->known[i];
-        if (item->leader == i && !item->stays && p->pruned.tokens_removed < p->prune->tokens) {
-            item->goes = true;
-            p->pruned.tokens_removed += item->tokens;
-        }
-        if (p->known[item->leader].goes) p->pruned.messages_removed++;
+    size_t i, at = 0;
+    for (i = 0; i < p->plan.count; i++) {
+        const phi_view_item *item = &p->items[i];
+        phi__plan_put(&p->plan, i, item->from, item->to,
+                      phi_tokens_of_message(p->counter, item->message));
+        p->plan.items[i].stays = phi__prune_stays(p, item);
+        phi__plan_join(&p->plan, phi__prune_leader(p, i), i);
     }
-}
-
-static bool phi__prune_goes(const phi__pruning *p, size_t i) {
-    return p->known[p->known[i].leader].goes;
+    while (p->plan.tokens < p->prune->tokens && phi__plan_take(&p->plan, &at, p->plan.count)) {}
+    p->pruned.tokens_removed = p->plan.tokens;
+    p->pruned.messages_removed = p->plan.removed;
 }
 
 /* ---- the report ---- */
@@ -82,8 +54,8 @@ static bool phi__prune_times(phi__pruning *p) {
         p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *times));
     size_t i;
     if (times == NULL) return false;
-    for (i = 0; i < p->count; i++)
-        if (phi__prune_goes(p, i))
+    for (i = 0; i < p->plan.count; i++)
+        if (phi__plan_goes(&p->plan, i))
             times[p->pruned.timestamp_count++] = p->items[i].message->timestamp_ms;
     p->pruned.timestamps = times;
     return true;
@@ -96,7 +68,7 @@ static bool phi__prune_remember(phi__pruning *p) {
     bool done;
     size_t first = 0;
     if (p->prune->memo.len == 0) return true;
-    while (first + 1 < p->count && !phi__prune_goes(p, first)) first++;
+    while (first + 1 < p->plan.count && !phi__plan_goes(&p->plan, first)) first++;
     block = (phi_content *)phi__arena_zero(p->arena, sizeof *block);
     p->memo = (phi_message *)phi__arena_zero(p->arena, sizeof *p->memo);
     if (block == NULL || p->memo == NULL) return false;
@@ -144,38 +116,16 @@ static bool phi__prune_meta(const phi__pruning *p, const char **meta) {
     return done;
 }
 
-/* Neighbours that go are one span. */
-static bool phi__prune_spans(const phi__pruning *p, phi_rewrite *out) {
-    phi_span *spans = (phi_span *)phi__arena_zero(
-        p->arena, phi__mul(phi__max(p->pruned.messages_removed, 1), sizeof *spans));
-    size_t i;
-    bool open = false;
-    if (spans == NULL) return false;
-    for (i = 0; i < p->count; i++) {
-        if (!phi__prune_goes(p, i)) {
-            open = false;
-            continue;
-        }
-        if (!open) spans[out->span_count++].from = p->items[i].from;
-        spans[out->span_count - 1].to = p->items[i].to;
-        open = true;
-    }
-    spans[0].messages = p->memo;
-    spans[0].message_count = p->memo != NULL ? 1 : 0;
-    out->spans = spans;
-    return true;
-}
-
 static phi_status phi__prune_make(phi__pruning *p, phi_rewrite *out) {
-    phi__prune_look(p);
     phi__prune_choose(p);
     if (p->pruned.messages_removed > 0) {
         if (!phi__prune_remember(p)) return PHI_NO_MEMORY;
         if (p->memo == NULL ||
-            phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed)
-            return phi__prune_times(p) && phi__prune_meta(p, &out->meta) && phi__prune_spans(p, out)
-                       ? PHI_OK
-                       : PHI_NO_MEMORY;
+            phi_tokens_of_message(p->counter, p->memo) < p->pruned.tokens_removed) {
+            if (!phi__prune_times(p) || !phi__prune_meta(p, &out->meta)) return PHI_NO_MEMORY;
+            out->spans = phi__plan_spans(&p->plan, p->arena, p->memo, &out->span_count);
+            return out->spans != NULL ? PHI_OK : PHI_NO_MEMORY;
+        }
     }
     memset(&p->pruned, 0, sizeof p->pruned);
     return PHI_OK;
@@ -187,6 +137,7 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
                                   const phi_token_counter *counter, phi_arena *arena,
                                   phi_rewrite *out, phi_pruned *pruned) {
     phi__pruning p;
+    phi__plan_item *known;
     phi_status status;
     if ((items == NULL && count > 0) || prune == NULL || prune->tokens == 0 || arena == NULL ||
         out == NULL)
@@ -195,13 +146,12 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
     memset(out, 0, sizeof *out);
     if (pruned != NULL) memset(pruned, 0, sizeof *pruned);
     p.items = items;
-    p.count = count;
     p.prune = prune;
     p.counter = counter;
     p.arena = arena;
-    p.known =
-        (phi__prune_item *)phi__arena_zero(arena, phi__mul(phi__max(count, 1), sizeof *p.known));
-    if (p.known == NULL) return PHI_NO_MEMORY;
+    known = (phi__plan_item *)phi_arena_alloc(arena, phi__mul(phi__max(count, 1), sizeof *known));
+    if (known == NULL) return PHI_NO_MEMORY;
+    phi__plan_init(&p.plan, known, count);
     out->reason = PHI_REWRITE_PRUNE;
     status = phi__prune_make(&p, out);
     if (status == PHI_OK && pruned != NULL) *pruned = p.pruned;
