@@ -51,7 +51,8 @@
      PHI_NO_THREADS      without atomics, for compilers that have none: one thread makes every call
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
      PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA,
-     PHI_NO_FORGETTING, PHI_NO_STORES, PHI_NO_THREAD_TEXT
+     PHI_NO_FORGETTING, PHI_NO_STORES, PHI_NO_THREAD_TEXT, PHI_NO_EVENT_JSON, PHI_NO_DESCRIBE,
+     PHI_NO_PREFLIGHT, PHI_NO_PLANS
                          without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
                          refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
@@ -110,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xc2de4f3f
+#if PHI__PUB_BASE != 0x51d3291d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xc2de4f3f
+#define PHI__PUB_BASE 0x51d3291d
 
 /* ---- src/base/profile.h ---- */
 
@@ -199,14 +200,33 @@
 #if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
 #define PHI_NO_THREAD_TEXT 1
 #endif
+#if !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_EVENT_JSON)
+#define PHI_NO_EVENT_JSON 1
+#endif
+#if !defined(PHI_WITH_DESCRIBE) && !defined(PHI_NO_DESCRIBE)
+#define PHI_NO_DESCRIBE 1
+#endif
+#if !defined(PHI_WITH_PREFLIGHT) && !defined(PHI_NO_PREFLIGHT)
+#define PHI_NO_PREFLIGHT 1
+#endif
+#if !defined(PHI_WITH_PLANS) && !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_SUMMARIES) &&   \
+    !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
+#define PHI_NO_PLANS 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif
 #endif
 
 /* What a part needs: it is out where that is. */
-#if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
+#if defined(PHI_NO_PLANS) && !defined(PHI_NO_COMPACTION)
+#define PHI_NO_COMPACTION 1
+#endif
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_DEFERRED)) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
+#endif
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON)) && !defined(PHI_NO_SESSIONS)
+#define PHI_NO_SESSIONS 1
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
 #define PHI_NO_SNAPSHOT 1
@@ -1863,11 +1883,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x27b50ea0
+#if PHI__PUB_HISTORY != 0x88b44a96
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x27b50ea0
+#define PHI__PUB_HISTORY 0x88b44a96
 
 /* ---- src/history/compact.h ---- */
 
@@ -1918,6 +1938,7 @@ typedef struct phi_compaction_config {
     const char *focus_message;
 } phi_compaction_config;
 
+#ifndef PHI_NO_PLANS
 /* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max <
    threshold. With the defaults and a window of 100,000 that is above 81,000. config NULL: the
    defaults. */
@@ -1955,6 +1976,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         const phi_message *const **out, size_t *out_count);
+#endif
 
 #ifdef __cplusplus
 }
@@ -2201,11 +2223,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_HISTORY */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0x2b98c13f
+#if PHI__PUB_PERSIST != 0x56a3397a
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0x2b98c13f
+#define PHI__PUB_PERSIST 0x56a3397a
 
 /* ---- src/persist/store.h ---- */
 
@@ -2418,6 +2440,7 @@ typedef struct phi_describe {
     uint32_t text_bytes; /* of each text; the rest is cut (default 200; PHI_UNLIMITED) */
 } phi_describe;
 
+#ifndef PHI_NO_DESCRIBE
 /* The thread as text, for people: two lines of figures, then a line for each entry, oldest first;
    of a message, whether it is in the lane's view, replaced by a rewrite's message, or hidden. The
    wording may change. A line names at most four calls or spans, and names are cut to 80 bytes.
@@ -2427,6 +2450,7 @@ typedef struct phi_describe {
    untouched. */
 PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_describe *describe,
                                        phi_arena *arena, phi_str *out);
+#endif
 
 #ifdef __cplusplus
 }
@@ -3230,11 +3254,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x5d1c6b95
+#if PHI__PUB_AGENT != 0x0d9e83f5
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x5d1c6b95
+#define PHI__PUB_AGENT 0x0d9e83f5
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3620,6 +3644,7 @@ PHI_API phi_status phi_clear_messages(phi_agent agent);
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
+#ifndef PHI_NO_EVENT_JSON
 /* ---- events as JSON ---- */
 
 /* An event as the interchange JSON of session files and logs, in the arena:
@@ -3635,6 +3660,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
    PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
+#endif
 
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);
@@ -3658,6 +3684,7 @@ inline phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc &desc) {
 extern "C" {
 #endif
 
+#ifndef PHI_NO_PREFLIGHT
 /* Checks a transcript and tools as the model's provider would. PHI_OK: it accepts them.
    PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
    tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
@@ -3668,6 +3695,7 @@ extern "C" {
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size);
+#endif
 
 #ifdef __cplusplus
 }
@@ -17766,11 +17794,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xc351b419
+#if PHI__IMP_WIRE != 0xf8cf4635
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xc351b419
+#define PHI__IMP_WIRE 0xf8cf4635
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -18262,12 +18290,14 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
                            phi_arena *arena, phi_failure *out);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
+#ifndef PHI_NO_PREFLIGHT
 /* Checks whether the target would refuse a transcript, before a byte is sent: PHI_OK, or
    PHI_BAD_ARG with a message that names the place ("messages[3]: tool call \"x\" has no result").
    For tests and makers of transcripts: its time grows with the square of the calls, and the encoder
    repairs lost results by itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
+#endif
 /* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
    any target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
@@ -20845,6 +20875,23 @@ PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message,
 
 enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
 
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
+    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
+    size_t i;
+    for (i = 0; plain && i < name.len; i++) {
+        char c = name.at[i];
+        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                c == '_' || c == '-';
+    }
+    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
+    if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
+        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        return "expected a letter or _ at first";
+    return NULL;
+}
+
+#ifndef PHI_NO_PREFLIGHT
+
 typedef struct phi__preflight_check {
     const phi__codec *codec;
     const phi__ask *ask;
@@ -20867,21 +20914,6 @@ static phi_status phi__preflight_no(phi__preflight_check *p, const char *format,
 static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
 
 /* ---- tools ---- */
-
-PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
-    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
-    size_t i;
-    for (i = 0; plain && i < name.len; i++) {
-        char c = name.at[i];
-        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                c == '_' || c == '-';
-    }
-    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
-    if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
-        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
-        return "expected a letter or _ at first";
-    return NULL;
-}
 
 /* Whether a schema says type:object, and nothing at its root that providers refuse there. */
 static bool phi__preflight_schema(phi_str schema, const char **why) {
@@ -21073,6 +21105,8 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
                                  ask->model->id);
     return PHI_OK;
 }
+
+#endif
 
 /* ---- src/wire/reader.c ---- */
 
@@ -29514,11 +29548,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x73a76e94
+#if PHI__IMP_HISTORY != 0xbef289ee
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x73a76e94
+#define PHI__IMP_HISTORY 0xbef289ee
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29967,11 +30001,13 @@ PHI__FN uint32_t phi__compact_scope_runs(const phi_compaction_config *config);
 /* The tokens above which a view is to be compacted. config: of phi__compact_config. */
 PHI__FN uint64_t phi__compact_threshold(const phi_compaction_config *config);
 
+#ifndef PHI_NO_PLANS
 /* As phi_compaction_plan. */
 PHI__FN phi_status phi__compact_plan(const phi_view_item *items, size_t count,
                                      const phi_compaction_config *config,
                                      const phi_token_counter *counter, phi_arena *arena,
                                      phi__compacted *out);
+#endif
 
 /* A result with each of its texts cut to `lines` lines, in the arena; the message itself where none
    is longer. NULL: no memory. */
@@ -30730,6 +30766,8 @@ PHI__FN bool phi__thread_note_run(phi_thread *thread, const phi_loop_info *info,
 
 #include <stdio.h>
 
+#ifndef PHI_NO_PLANS
+
 enum {
     PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
     PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
@@ -31281,6 +31319,8 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
     if (status == PHI_OK) *out = plan.rewrite;
     return status;
 }
+
+#endif
 #undef PHI__COMPACT_LEFT_OUT
 
 /* ---- src/history/compact_levels.c ---- */
@@ -31292,6 +31332,8 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
 
 
 #include <stdio.h>
+
+#ifndef PHI_NO_PLANS
 
 typedef struct phi__levels {
     phi_compaction_config config;
@@ -31583,6 +31625,8 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     *out_count = l.count;
     return PHI_OK;
 }
+
+#endif
 #undef PHI__LEVELS_MARKER
 #undef PHI__LEVELS_MIDDLE
 #undef PHI__LEVELS_OLDEST
@@ -35775,11 +35819,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xb9c54555
+#if PHI__IMP_PERSIST != 0x55e08976
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xb9c54555
+#define PHI__IMP_PERSIST 0x55e08976
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -36158,6 +36202,8 @@ PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry,
 
 /* describe.c - prints a thread: its figures, then a line for each entry. It reads only entries that
    get a line: others may be evicted. */
+
+#ifndef PHI_NO_DESCRIBE
 
 enum {
     PHI__DESCRIBE_LAST = 20,  /* entries */
@@ -36594,6 +36640,8 @@ PHI_API phi_status phi_thread_describe(const phi_thread *thread, const phi_descr
     phi_arena_free(&scratch);
     return status;
 }
+
+#endif
 
 /* ---- src/persist/edit.c ---- */
 
@@ -51921,11 +51969,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x4673d916
+#if PHI__IMP_AGENT != 0xc99d11da
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x4673d916
+#define PHI__IMP_AGENT 0xc99d11da
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52044,6 +52092,8 @@ PHI__FN void phi__threads_free(phi_runtime *rt);
 #define PHI_AGENT_EVENT_IN_H
 
 
+#ifndef PHI_NO_EVENT_JSON
+
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 PHI__FN const char *phi__event_type(phi_event_kind kind); /* the three deltas are "MessageUpdate" */
 PHI__FN const char *phi__event_delta(phi_event_kind kind); /* and this inside */
@@ -52071,6 +52121,7 @@ typedef enum phi__event_part {
 PHI__FN void phi__event_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to);
 
+#endif
 #endif
 
 /* ---- src/agent/agent.c ---- */
@@ -53667,6 +53718,8 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
 
 #include <stdio.h>
 
+#ifndef PHI_NO_PREFLIGHT
+
 static bool phi__dry_items(phi__ask *ask, const phi_message *messages, size_t count,
                            phi_arena *scratch) {
     phi__item *items =
@@ -53757,10 +53810,14 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     return status;
 }
 
+#endif
+
 /* ---- src/agent/event_fields.c ---- */
 
 /* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they
    are. */
+
+#ifndef PHI_NO_EVENT_JSON
 
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
@@ -53868,6 +53925,8 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
 
+#endif
+
 /* ---- src/agent/event_json.c ---- */
 
 /* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
@@ -53875,6 +53934,8 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
    An event of a living agent takes from it what it does not hold itself: the run's messages, and
    what the run was asked with. One that was read holds everything. What others do not know (a
    failure's kind and HTTP status, decisions, pauses) stands in types that are ours alone. */
+
+#ifndef PHI_NO_EVENT_JSON
 
 /* ---- members ---- */
 
@@ -54406,6 +54467,8 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     return status;
 }
 
+#endif
+
 /* ---- src/agent/event_read.c ---- */
 
 /* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
@@ -54415,6 +54478,8 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
    Everything that an event points to is in the tree's arena. */
 
 #include <stdio.h>
+
+#ifndef PHI_NO_EVENT_JSON
 
 typedef struct phi__event_reader {
     const phi_json *root;
@@ -54918,9 +54983,13 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     return status;
 }
 
+#endif
+
 /* ---- src/agent/event_words.c ---- */
 
 /* event_words.c - the words of events in the interchange format. */
+
+#ifndef PHI_NO_EVENT_JSON
 
 PHI__FN const char *phi__event_type(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
@@ -54966,6 +55035,8 @@ PHI__FN const char *phi__event_input(phi_input input) {
     static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
     return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }
+
+#endif
 
 /* ---- src/agent/exchange.c ---- */
 

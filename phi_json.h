@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0xc2de4f3f
+#if PHI__PUB_BASE != 0x51d3291d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0xc2de4f3f
+#define PHI__PUB_BASE 0x51d3291d
 
 /* ---- src/base/profile.h ---- */
 
@@ -147,14 +147,33 @@
 #if !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_NO_THREAD_TEXT)
 #define PHI_NO_THREAD_TEXT 1
 #endif
+#if !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_EVENT_JSON)
+#define PHI_NO_EVENT_JSON 1
+#endif
+#if !defined(PHI_WITH_DESCRIBE) && !defined(PHI_NO_DESCRIBE)
+#define PHI_NO_DESCRIBE 1
+#endif
+#if !defined(PHI_WITH_PREFLIGHT) && !defined(PHI_NO_PREFLIGHT)
+#define PHI_NO_PREFLIGHT 1
+#endif
+#if !defined(PHI_WITH_PLANS) && !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_SUMMARIES) &&   \
+    !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
+#define PHI_NO_PLANS 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif
 #endif
 
 /* What a part needs: it is out where that is. */
-#if defined(PHI_NO_DEFERRED) && !defined(PHI_NO_SUMMARIES)
+#if defined(PHI_NO_PLANS) && !defined(PHI_NO_COMPACTION)
+#define PHI_NO_COMPACTION 1
+#endif
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_DEFERRED)) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
+#endif
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON)) && !defined(PHI_NO_SESSIONS)
+#define PHI_NO_SESSIONS 1
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
 #define PHI_NO_SNAPSHOT 1

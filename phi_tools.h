@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0xc2de4f3f
+#if PHI__PUB_BASE != 0x51d3291d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x1c8f8350
@@ -60,10 +60,10 @@
 #if PHI__PUB_LOG != 0xb99b4812
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x27b50ea0
+#if PHI__PUB_HISTORY != 0x88b44a96
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x2b98c13f
+#if PHI__PUB_PERSIST != 0x56a3397a
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x13e8cacd
@@ -72,7 +72,7 @@
 #if PHI__PUB_FEATURES != 0xb1322ca9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x5d1c6b95
+#if PHI__PUB_AGENT != 0x0d9e83f5
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0xce41d73d

@@ -53,7 +53,7 @@ ONCE = r"state(\.\d+)?"
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
          "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "FORGETTING",
-         "STORES", "THREAD_TEXT"]
+         "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
@@ -75,6 +75,10 @@ FEATURES = {
                       "bool so = phi_thread_attach(t, NULL, \"a\", NULL, words, sizeof words) == PHI_UNSUPPORTED && "
                       "strstr(words, \"PHI_NO_STORES\") != NULL && phi_thread_stored(t) == 0; "
                       "phi_runtime_free(rt); return so;"),
+    "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__e[jr]_\w+", None),
+    "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
+    "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
+    "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__levels_\w+", None),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
     "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",

@@ -234,6 +234,7 @@ PHI_API phi_status phi_clear_messages(phi_agent agent);
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
 
+#ifndef PHI_NO_EVENT_JSON
 /* ---- events as JSON ---- */
 
 /* An event as the interchange JSON of session files and logs, in the arena:
@@ -249,6 +250,7 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
    PHI_UNSUPPORTED: an unknown type, *error says which. PHI_NO_MEMORY. */
 PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event *out,
                                        phi_parse_error *error);
+#endif
 
 /* Bytes of this agent in use and at most so far. */
 PHI_API size_t phi_agent_memory_used(phi_agent agent, size_t *peak);

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_PREFLIGHT
+
 static bool phi__dry_items(phi__ask *ask, const phi_message *messages, size_t count,
                            phi_arena *scratch) {
     phi__item *items =
@@ -97,3 +99,5 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
     phi_arena_reset(scratch, mark);
     return status;
 }
+
+#endif

@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+#ifndef PHI_NO_PREFLIGHT
 /* Checks a transcript and tools as the model's provider would. PHI_OK: it accepts them.
    PHI_BAD_ARG: `words` (terminated, cut to words_size) names the place and the fault: "messages[3]:
    tool call \"x\" has no result". A fault that phi repairs when it sends, a lost result for
@@ -20,6 +21,7 @@ extern "C" {
 PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *messages, size_t count,
                                  const phi_tool *tools, size_t tool_count, phi_arena *scratch,
                                  char *words, size_t words_size);
+#endif
 
 #ifdef __cplusplus
 }

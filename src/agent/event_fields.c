@@ -3,6 +3,8 @@
 #include "agent/event_in.h"
 #include "text/records_in.h"
 
+#ifndef PHI_NO_EVENT_JSON
+
 static const phi__field phi__event_tool_fields[] = {
     PHI__FIELD(phi_event, tool_call_id, "tool_call_id", PHI__FIELD_STR, PHI__FIELD_ALWAYS),
     PHI__FIELD(phi_event, tool_name, "tool_name", PHI__FIELD_STR, PHI__FIELD_ALWAYS)};
@@ -108,3 +110,5 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
     phi__event_table table = phi__event_table_of(part);
     (void)phi__records_get(node, table.fields, table.count, to, NULL);
 }
+
+#endif

@@ -6,6 +6,8 @@
 #include "loop/hook.h"
 #include "text/json.h"
 
+#ifndef PHI_NO_EVENT_JSON
+
 /* All are static. An unknown trigger is "User", an unknown kind, point or input is "". */
 PHI__FN const char *phi__event_type(phi_event_kind kind); /* the three deltas are "MessageUpdate" */
 PHI__FN const char *phi__event_delta(phi_event_kind kind); /* and this inside */
@@ -33,4 +35,5 @@ typedef enum phi__event_part {
 PHI__FN void phi__event_put(phi__buf *out, phi__event_part part, const void *from);
 PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to);
 
+#endif
 #endif

@@ -10,6 +10,8 @@
 #include "text/records_in.h"
 #include "history/step_in.h"
 
+#ifndef PHI_NO_EVENT_JSON
+
 /* ---- members ---- */
 
 typedef struct phi__event_writer {
@@ -539,3 +541,5 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
     phi__buf_free(&w.out);
     return status;
 }
+
+#endif

@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_EVENT_JSON
+
 typedef struct phi__event_reader {
     const phi_json *root;
     phi_arena *arena;
@@ -514,3 +516,5 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
     }
     return status;
 }
+
+#endif

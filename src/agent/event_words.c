@@ -1,6 +1,8 @@
 /* event_words.c - the words of events in the interchange format. */
 #include "agent/event_in.h"
 
+#ifndef PHI_NO_EVENT_JSON
+
 PHI__FN const char *phi__event_type(phi_event_kind kind) {
     if (kind == PHI_EV_TEXT || kind == PHI_EV_THINKING || kind == PHI_EV_TOOL_ARGUMENTS)
         return "MessageUpdate";
@@ -45,3 +47,5 @@ PHI__FN const char *phi__event_input(phi_input input) {
     static const char *const words[] = {"", "prompt", "steering", "follow_up", "injected"};
     return words[(size_t)input < PHI__COUNT(words) ? (size_t)input : 0];
 }
+
+#endif

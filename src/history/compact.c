@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_PLANS
+
 enum {
     PHI__COMPACT_LINE = 256, /* bytes of a line that is made, with what stands before its text */
     PHI__COMPACT_FRAME = 20, /* tokens of a summary besides its lines: its role, the marker */
@@ -562,3 +564,5 @@ PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
     if (status == PHI_OK) *out = plan.rewrite;
     return status;
 }
+
+#endif

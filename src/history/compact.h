@@ -47,6 +47,7 @@ typedef struct phi_compaction_config {
     const char *focus_message;
 } phi_compaction_config;
 
+#ifndef PHI_NO_PLANS
 /* Whether a view of so many tokens is to be compacted: compact_at - system / max - current / max <
    threshold. With the defaults and a window of 100,000 that is above 81,000. config NULL: the
    defaults. */
@@ -84,6 +85,7 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
                                         const phi_compaction_config *config,
                                         const phi_token_counter *counter, phi_arena *arena,
                                         const phi_message *const **out, size_t *out_count);
+#endif
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_PLANS
+
 typedef struct phi__levels {
     phi_compaction_config config;
     const phi_token_counter *counter;
@@ -299,3 +301,5 @@ PHI_API phi_status phi_compact_messages(const phi_message *const *messages, size
     *out_count = l.count;
     return PHI_OK;
 }
+
+#endif

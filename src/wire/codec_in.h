@@ -272,12 +272,14 @@ PHI__FN void phi__classify(const phi_model *model, int http_status, phi_str head
                            phi_arena *arena, phi_failure *out);
 PHI__FN bool phi__is_overflow_text(phi_str text);
 
+#ifndef PHI_NO_PREFLIGHT
 /* Checks whether the target would refuse a transcript, before a byte is sent: PHI_OK, or
    PHI_BAD_ARG with a message that names the place ("messages[3]: tool call \"x\" has no result").
    For tests and makers of transcripts: its time grows with the square of the calls, and the encoder
    repairs lost results by itself. */
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
+#endif
 /* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
    any target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);

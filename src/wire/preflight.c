@@ -11,6 +11,23 @@
 
 enum { PHI__PREFLIGHT_NAME_MOST = 64 }; /* bytes of a tool's name; every provider takes so many */
 
+PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
+    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
+    size_t i;
+    for (i = 0; plain && i < name.len; i++) {
+        char c = name.at[i];
+        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                c == '_' || c == '-';
+    }
+    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
+    if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
+        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
+        return "expected a letter or _ at first";
+    return NULL;
+}
+
+#ifndef PHI_NO_PREFLIGHT
+
 typedef struct phi__preflight_check {
     const phi__codec *codec;
     const phi__ask *ask;
@@ -33,21 +50,6 @@ static phi_status phi__preflight_no(phi__preflight_check *p, const char *format,
 static int phi__preflight_len(phi_str s) { return s.len > 80 ? 80 : (int)s.len; }
 
 /* ---- tools ---- */
-
-PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name) {
-    bool plain = name.len > 0 && name.len <= PHI__PREFLIGHT_NAME_MOST;
-    size_t i;
-    for (i = 0; plain && i < name.len; i++) {
-        char c = name.at[i];
-        plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                c == '_' || c == '-';
-    }
-    if (!plain) return "expected 1 to 64 of a-z A-Z 0-9 _ -";
-    if (codec != NULL && (codec->rules->bits & PHI__RULE_LETTER_FIRST) != 0 &&
-        (name.at[0] == '-' || (name.at[0] >= '0' && name.at[0] <= '9')))
-        return "expected a letter or _ at first";
-    return NULL;
-}
 
 /* Whether a schema says type:object, and nothing at its root that providers refuse there. */
 static bool phi__preflight_schema(phi_str schema, const char **why) {
@@ -239,3 +241,5 @@ PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, 
                                  ask->model->id);
     return PHI_OK;
 }
+
+#endif
