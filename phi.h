@@ -40166,11 +40166,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x7a36ae65
+#if PHI__IMP_LOOP != 0x46023c14
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x7a36ae65
+#define PHI__IMP_LOOP 0x46023c14
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40233,12 +40233,13 @@ typedef enum phi__hooked {
 
 #endif
 
-/* ---- src/loop/attempt_in.h ---- */
+/* ---- src/loop/events_in.h ---- */
 
-/* attempt_in.h - an attempt: a model call, tried once, and its answer while it streams. What all
-   states of it need; what becomes of one that has ended is in attempt_end.c. */
-#ifndef PHI_LOOP_ATTEMPT_IN_H
-#define PHI_LOOP_ATTEMPT_IN_H
+/* events_in.h - the queue between the pump and the host, and the answers that stream: events show
+   one as it is when they are popped; each holds a reference, so it outlives its attempt. And a
+   run's entries in its agent's log, with the events that tell of them. */
+#ifndef PHI_LOOP_EVENTS_IN_H
+#define PHI_LOOP_EVENTS_IN_H
 
 
 /* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
@@ -40256,15 +40257,111 @@ typedef struct phi__answer {
     bool viewed; /* `view` shows the assembly as it is */
 } phi__answer;
 
-PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__attempt_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__attempt_answer_room(phi__answer *answer); /* for a view of all its blocks */
+struct phi__event_block;
+
+typedef struct phi__record {
+    struct phi__record *next, *prev;   /* of those queued, or of those popped */
+    struct phi__record *newer, *older; /* of the same agent's */
+    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
+    phi__agent *agent;
+    phi__answer *answer; /* for partial and message; NULL: none */
+    size_t partial_len;
+    size_t cost; /* bytes counted against the agent's queue */
+    bool in_use; /* reserve: queued */
+    bool popped;
+    phi_event event;
+} phi__record;
+
+typedef struct phi__records {
+    phi__record *head, *tail;
+} phi__records;
+
+typedef struct phi__events {
+    phi_memory *memory;
+    phi__records queued;
+    phi__records popped; /* until the next step; then they are freed, a part in each */
+    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
+    uint64_t freed_at;   /* `seq` when some were freed last */
+    struct phi__event_block *current, *spare;
+    uint64_t seq;
+} phi__events;
+
+/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+enum { PHI__RESERVE = 3 };
+
+typedef struct phi__agent_events {
+    size_t queued_bytes;          /* of those that were not popped */
+    phi__record *oldest, *newest; /* those popped too */
+    /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    phi__record *reserve;
+    size_t untold_drops; /* messages that were dropped while the event queue was full */
+} phi__agent_events;
+
+/* ---- answers ---- */
+
+PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model);
+PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
+PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
 /* What there is of it now; never NULL. */
-PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer);
+PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer);
 /* The same with nothing said. */
-PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer);
+PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
-PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final);
+PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final);
+
+/* ---- the queue ---- */
+
+PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
+PHI__FN void phi__events_free(phi__events *events);
+/* Queues a copy of `event` (kind, and what the kind uses; agent, seq, time are filled). Its text is
+   copied; its other strings must live as long as the agent's thread. False: no memory. */
+PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
+                       size_t partial_len);
+/* The same with a copy of a result of text and images, the event's message, and of its
+   child_loop_id. */
+PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
+/* The same for a part of an answer, made in place: there are many of them. */
+PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                             phi_str text, phi__answer *answer, size_t partial_len);
+/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
+   is not in use. False: no memory. */
+PHI__FN bool phi__events_reserve(phi__agent *agent);
+PHI__FN void phi__events_unreserve(phi__agent *agent);
+/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
+   false; the run must then end. */
+PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
+PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
+/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
+PHI__FN void phi__events_release(phi_runtime *rt, bool all);
+PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
+PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
+PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
+PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
+
+/* ---- a run's entries ---- */
+
+/* The time, and which run and turn it is of. */
+PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
+PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
+/* False, here and below: no memory. */
+PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry);
+/* MESSAGE_START and MESSAGE_END of a message that is in the log. */
+PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
+                                 phi_str source);
+/* Appends a message, and tells it. */
+PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
+
+#endif
+
+/* ---- src/loop/attempt_in.h ---- */
+
+/* attempt_in.h - an attempt: a model call, tried once, What all states of it need; what becomes of
+   one that has ended is in attempt_end.c. */
+#ifndef PHI_LOOP_ATTEMPT_IN_H
+#define PHI_LOOP_ATTEMPT_IN_H
+
 
 typedef enum phi__body {
     PHI__BODY_UNKNOWN, /* the head has not come */
@@ -41148,37 +41245,6 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 #define PHI_LOOP_STATE_IN_H
 
 
-/* ---- events ---- */
-
-struct phi__event_block;
-
-typedef struct phi__record {
-    struct phi__record *next, *prev;   /* of those queued, or of those popped */
-    struct phi__record *newer, *older; /* of the same agent's */
-    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
-    phi__agent *agent;
-    phi__answer *answer; /* for partial and message; NULL: none */
-    size_t partial_len;
-    size_t cost; /* bytes counted against the agent's queue */
-    bool in_use; /* reserve: queued */
-    bool popped;
-    phi_event event;
-} phi__record;
-
-typedef struct phi__records {
-    phi__record *head, *tail;
-} phi__records;
-
-typedef struct phi__events {
-    phi_memory *memory;
-    phi__records queued;
-    phi__records popped; /* until the next step; then they are freed, a part in each */
-    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
-    uint64_t freed_at;   /* `seq` when some were freed last */
-    struct phi__event_block *current, *spare;
-    uint64_t seq;
-} phi__events;
-
 /* ---- transfers ---- */
 
 enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DESIGN part 4 */
@@ -41361,9 +41427,6 @@ typedef struct phi__projected {
 
 /* ---- agents ---- */
 
-/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
-enum { PHI__RESERVE = 3 };
-
 /* The tree of agents: cancelling goes down, spending goes up. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
@@ -41409,15 +41472,6 @@ typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
 } phi__agent_spent;
-
-/* events.c: its events. */
-typedef struct phi__agent_events {
-    size_t queued_bytes;          /* of those that were not popped */
-    phi__record *oldest, *newest; /* those popped too */
-    /* PHI__RESERVE of them: while a run goes on, and until they are released */
-    phi__record *reserve;
-    size_t untold_drops; /* messages that were dropped while the event queue was full */
-} phi__agent_events;
 
 struct phi__agent {
     phi_runtime *rt;
@@ -41549,27 +41603,6 @@ static inline phi_agent phi__agent_seen(const phi__agent *agent) {
 
 #endif
 
-/* ---- src/loop/run_log_in.h ---- */
-
-/* run_log_in.h - a run's entries in its agent's log: made with its name and the time, appended, and
-   told. */
-#ifndef PHI_LOOP_RUN_LOG_IN_H
-#define PHI_LOOP_RUN_LOG_IN_H
-
-
-/* The time, and which run and turn it is of. */
-PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message);
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind);
-/* False, here and below: no memory. */
-PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry);
-/* MESSAGE_START and MESSAGE_END of a message that is in the log. */
-PHI__FN bool phi__run_emit(phi__run *run, const phi_message *message, phi_input input,
-                           phi_str source);
-/* Appends a message, and tells it. */
-PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
-
-#endif
-
 /* ---- src/loop/loop_in.h ---- */
 
 /* loop_in.h - what the files of the pump give each other: functions, by file, over the structures
@@ -41577,36 +41610,6 @@ PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept);
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
-
-/* events.c */
-PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
-PHI__FN void phi__events_free(phi__events *events);
-/* Queues a copy of `event` (kind, and what the kind uses; agent, seq, time are filled). Its text is
-   copied; its other strings must live as long as the agent's thread. False: no memory. */
-PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                       size_t partial_len);
-/* The same with a copy of a result of text and images, the event's message, and of its
-   child_loop_id. */
-PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
-/* The same for a part of an answer, made in place: there are many of them. */
-PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
-                             phi_str text, phi__answer *answer, size_t partial_len);
-/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
-   is not in use. False: no memory. */
-PHI__FN bool phi__events_reserve(phi__agent *agent);
-PHI__FN void phi__events_unreserve(phi__agent *agent);
-/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
-   false; the run must then end. */
-PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
-PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
-/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
-PHI__FN void phi__events_release(phi_runtime *rt, bool all);
-PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
-PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
-PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
-PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
-PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 /* transfer.c */
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
@@ -41984,8 +41987,7 @@ PHI__FN void phi__at_limit_name_all(phi_runtime *rt) {
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
    buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
-   and the transport stops reading. Events show an answer as it is when they are popped: each holds
-   a reference, so it outlives its attempt. */
+   and the transport stops reading. */
 
 
 #include <stdio.h>
@@ -41996,89 +41998,6 @@ enum {
     PHI__ATTEMPT_URL = 400,          /* bytes of a URL that an error's words show */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
-
-/* ---- an answer while it streams, and what takes its place ---- */
-
-static phi_str phi__attempt_answer_name(char **at, phi_str name) {
-    phi_str out = phi__str(*at, name.len);
-    if (out.len > 0) memcpy(*at, name.at, out.len);
-    *at += out.len;
-    return out;
-}
-
-PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model) {
-    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
-    phi_str protocol = phi_str_of(model->protocol);
-    size_t bytes =
-        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
-    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
-    char *names;
-    if (answer == NULL) return NULL;
-    names = (char *)(answer + 1);
-    answer->memory = memory;
-    answer->bytes = bytes;
-    answer->refs = 1;
-    answer->live = true;
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = phi__attempt_answer_name(&names, id);
-    answer->view.provider = phi__attempt_answer_name(&names, provider);
-    answer->view.protocol = phi__attempt_answer_name(&names, protocol);
-    phi__assembly_init(&answer->assembly, memory);
-    return answer;
-}
-
-PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final) {
-    if (!answer->live) return;
-    answer->live = false;
-    answer->final = final;
-    phi__assembly_free(&answer->assembly);
-    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
-    answer->content = NULL;
-    answer->content_cap = 0;
-}
-
-PHI__FN void phi__attempt_answer_drop(phi__answer *answer) {
-    if (answer == NULL || --answer->refs > 0) return;
-    phi__attempt_answer_settle(answer, NULL);
-    phi__free(answer->memory, answer, answer->bytes);
-}
-
-PHI__FN bool phi__attempt_answer_room(phi__answer *answer) {
-    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
-                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
-    if (grown == NULL) return false;
-    if (answer->content != (phi_content *)grown) answer->viewed = false;
-    answer->content = (phi_content *)grown;
-    return true;
-}
-
-/* Nothing is said: what was shown before is not there any more, or does not fit. */
-PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer) {
-    phi_message shown = answer->view;
-    memset(&answer->view, 0, sizeof answer->view);
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = shown.model;
-    answer->view.provider = shown.provider;
-    answer->view.protocol = shown.protocol;
-    answer->viewed = false;
-    return &answer->view;
-}
-
-PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* which model is asked */
-    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live)
-        return answer->final != NULL ? answer->final : phi__attempt_answer_empty(answer);
-    if (answer->content_cap < answer->assembly.count) return phi__attempt_answer_empty(answer);
-    if (!answer->viewed) {
-        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
-        answer->view.model = before.model;
-        answer->view.provider = before.provider;
-        answer->view.protocol = before.protocol;
-    }
-    answer->viewed = true;
-    return &answer->view;
-}
 
 /* ---- an attempt, as far as its end does not matter ---- */
 
@@ -42126,7 +42045,7 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
-    return phi__attempt_answer_room(run->attempt.answer) &&
+    return phi__events_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -42135,7 +42054,7 @@ PHI__FN bool phi__attempt_retract(phi__run *run) {
     if (!run->attempt.emitted) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
-    return phi__attempt_answer_room(run->attempt.answer) &&
+    return phi__events_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -42150,8 +42069,8 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
     phi__attempt_close(run);
-    phi__attempt_answer_settle(run->attempt.answer, run->reply);
-    phi__attempt_answer_drop(run->attempt.answer);
+    phi__events_answer_settle(run->attempt.answer, run->reply);
+    phi__events_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -42160,7 +42079,7 @@ PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__attempt_close(run);
     /* not settled: events that were not popped still show it */
-    phi__attempt_answer_drop(run->attempt.answer);
+    phi__events_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -42227,7 +42146,7 @@ static bool phi__attempt_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__attempt_answer_new(&agent->memory, &agent->desc.model);
+    run->attempt.answer = phi__events_answer_new(&agent->memory, &agent->desc.model);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
@@ -42322,7 +42241,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->attempt.alive = true;
-    if (!phi__attempt_answer_room(run->attempt.answer)) run->attempt.lost = true;
+    if (!phi__events_answer_room(run->attempt.answer)) run->attempt.lost = true;
     /* until then, nobody has seen anything of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
@@ -42657,9 +42576,9 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__attempt_answer_room(run->attempt.answer)) return NULL;
+    if (!phi__events_answer_room(run->attempt.answer)) return NULL;
     run->attempt.answer->viewed = false;
-    message = *phi__attempt_answer_message(run->attempt.answer);
+    message = *phi__events_answer_message(run->attempt.answer);
     message.model = phi_str_of(agent->desc.model.id);
     message.provider = phi_str_of(agent->desc.model.provider);
     message.protocol = phi_str_of(agent->desc.model.protocol);
@@ -42679,7 +42598,7 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
         if (failure != NULL && !run->attempt.answer->assembly.started)
             message.provider = phi_str_of("unknown");
     }
-    phi__run_stamp(run, &message);
+    phi__events_stamp(run, &message);
     return phi__thread_keep(run->agent->thread, &message);
 }
 
@@ -42698,7 +42617,7 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.turn_index = run->turn.index;
     entry.message = kept;
     if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__attempt_answer_settle(run->attempt.answer, kept);
+    phi__events_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
@@ -42797,7 +42716,7 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was let go of */
-        run->attempt.answer = phi__attempt_answer_new(&run->agent->memory, &run->agent->desc.model);
+        run->attempt.answer = phi__events_answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);
@@ -42952,7 +42871,7 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.tool_name = call->block->name;
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
-    phi__run_stamp(call->run, &message);
+    phi__events_stamp(call->run, &message);
     return phi__thread_keep(call->run->agent->thread, &message);
 }
 
@@ -43476,12 +43395,12 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
-    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
+    entries[0] = phi__events_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].of.loop = run->info;
     for (i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
-        phi__run_stamp(run, &message);
-        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        phi__events_stamp(run, &message);
+        entries[i + 1] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return false;
     }
@@ -43810,11 +43729,14 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, in
 
 /* ---- src/loop/events.c ---- */
 
-/* events.c - the queue between the pump and the host: a list of records in shared blocks.
+/* events.c - the queue between the pump and the host: a list of records in shared blocks; and the
+   answers that stream, which events show as they are when they are popped.
 
    A block is freed when none of its records is left; one is kept as a spare, so that a steady
    stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
-   the answer and looked up when the event is popped, by which time the buffer may have moved. */
+   the answer and looked up when the event is popped, by which time the buffer may have moved. Each
+   event holds a reference to its answer, so an answer outlives its attempt. */
+
 
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
@@ -43827,6 +43749,91 @@ typedef struct phi__event_block {
     uint32_t live; /* records that were not released */
     size_t bytes, used;
 } phi__event_block;
+
+/* ---- an answer while it streams, and what takes its place ---- */
+
+static phi_str phi__events_answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
+}
+
+PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
+    if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
+    answer->memory = memory;
+    answer->bytes = bytes;
+    answer->refs = 1;
+    answer->live = true;
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__events_answer_name(&names, id);
+    answer->view.provider = phi__events_answer_name(&names, provider);
+    answer->view.protocol = phi__events_answer_name(&names, protocol);
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
+}
+
+PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
+}
+
+PHI__FN void phi__events_answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__events_answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, answer->bytes);
+}
+
+PHI__FN bool phi__events_answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
+    answer->content = (phi_content *)grown;
+    return true;
+}
+
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
+    answer->viewed = false;
+    return &answer->view;
+}
+
+PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live)
+        return answer->final != NULL ? answer->final : phi__events_answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__events_answer_empty(answer);
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
+    }
+    answer->viewed = true;
+    return &answer->view;
+}
+
+/* ---- blocks ---- */
 
 enum { PHI__EVENT_ALIGN = 16 };
 
@@ -43975,7 +43982,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     if (record == events->kept) events->kept = record->next;
     phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
     phi__events_leave(record);
-    phi__attempt_answer_drop(record->answer);
+    phi__events_answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
         phi__events_unblock(events, record->block);
@@ -44133,10 +44140,10 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__attempt_answer_empty(record->answer);
+        record->event.message = phi__events_answer_empty(record->answer);
         return;
     }
-    record->event.message = phi__attempt_answer_message(record->answer);
+    record->event.message = phi__events_answer_message(record->answer);
     record->event.partial = phi__events_partial(record);
 }
 
@@ -44202,6 +44209,48 @@ PHI__FN void phi__events_free(phi__events *events) {
     if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
     phi__events_init(events, events->memory);
+}
+
+/* ---- a run's entries in its agent's log, and the events that tell of them ---- */
+
+PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message) {
+    message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
+    message->loop_id = run->loop_id;
+    message->turn_index = run->turn.index;
+}
+
+PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind) {
+    phi__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = kind;
+    entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
+    entry.loop_id = run->loop_id;
+    entry.turn_index = run->turn.index;
+    return entry;
+}
+
+PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry) {
+    return phi__thread_append(run->agent->thread, entry, 1);
+}
+
+PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
+                                 phi_str source) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_START;
+    event.message = message;
+    event.input = input;
+    event.source = source;
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    event.kind = PHI_EV_MESSAGE_END;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
+    entry.message = kept;
+    return phi__events_note(run, &entry) &&
+           phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 #undef PHI__EVENT_BLOCK_BYTES
 
@@ -45153,19 +45202,19 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
    copy in the log bears the name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
     phi_message stamped = input->message, *kept;
     phi_str source;
-    phi__run_stamp(run, &stamped);
+    phi__events_stamp(run, &stamped);
     kept = phi__thread_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
     entry.message = kept;
-    if (!phi__run_note(run, &entry)) return false;
+    if (!phi__events_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
-    return phi__input_entered(run, kind) && phi__run_emit(run, kept, kind, source);
+    return phi__input_entered(run, kind) && phi__events_message(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {
@@ -47175,7 +47224,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
         phi_message *message;
         phi_status status = phi__run_load_keep(run, child, PHI_ROLE_USER, &message);
         if (status != PHI_OK) return status;
-        entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
         entries[i].at_ms = message->timestamp_ms;
         entries[i++].message = message;
     }
@@ -47375,51 +47424,6 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
 }
 
 #endif
-
-/* ---- src/loop/run_log.c ---- */
-
-/* run_log.c - a run's entries in its agent's log, and the events that tell of them. */
-
-
-PHI__FN void phi__run_stamp(const phi__run *run, phi_message *message) {
-    message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
-    message->loop_id = run->loop_id;
-    message->turn_index = run->turn.index;
-}
-
-PHI__FN phi__entry phi__run_entry(const phi__run *run, phi_entry_kind kind) {
-    phi__entry entry;
-    memset(&entry, 0, sizeof entry);
-    entry.kind = kind;
-    entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
-    entry.loop_id = run->loop_id;
-    entry.turn_index = run->turn.index;
-    return entry;
-}
-
-PHI__FN bool phi__run_note(phi__run *run, const phi__entry *entry) {
-    return phi__thread_append(run->agent->thread, entry, 1);
-}
-
-PHI__FN bool phi__run_emit(phi__run *run, const phi_message *message, phi_input input,
-                           phi_str source) {
-    phi_event event;
-    memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    event.message = message;
-    event.input = input;
-    event.source = source;
-    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
-    event.kind = PHI_EV_MESSAGE_END;
-    return phi__emit(run->agent, &event, NULL, 0);
-}
-
-PHI__FN bool phi__run_log(phi__run *run, const phi_message *kept) {
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
-    entry.message = kept;
-    return phi__run_note(run, &entry) &&
-           phi__run_emit(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
-}
 
 /* ---- src/loop/run_save.c ---- */
 
@@ -48093,7 +48097,7 @@ static bool phi__states_emit_prompts(phi__run *run) {
     while (run->said.emitted_messages < thread->messages.count) {
         const phi_message *message =
             phi__thread_message(thread, run->said.emitted_messages)->message;
-        if (!phi__run_emit(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        if (!phi__events_message(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->said.emitted_messages++;
     }
     return true;
@@ -48207,9 +48211,9 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     message.role = PHI_ROLE_USER;
     message.content = &content;
     message.content_count = 1;
-    phi__run_stamp(run, &message);
+    phi__events_stamp(run, &message);
     kept = phi__thread_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__run_log(run, kept))
+    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
     run->said.emitted_messages = run->agent->thread->messages.count;
     return phi__states_leave(run, PHI_LIMIT);
@@ -48308,7 +48312,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
+    entry = phi__events_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
@@ -48316,7 +48320,8 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     phi__states_turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* it was told, so its end will be */
-    if (!phi__run_note(run, &entry) || !phi__states_emit_prompts(run) || !phi__input_deliver(run))
+    if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
+        !phi__input_deliver(run))
         return PHI__RUN_LOST;
     return phi__states_turn_call(run);
 }
@@ -48343,7 +48348,7 @@ static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
 
 static phi__state phi__states_turn_end(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__attempt_drop(run);
     phi__tools_drop(run);
@@ -48357,7 +48362,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON &&
            phi__states_turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
-    room = phi__run_note(run, &entry) && room;
+    room = phi__events_note(run, &entry) && room;
     (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
@@ -48455,7 +48460,7 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
 
 static phi__state phi__states_close(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
     phi__run_show_state(agent, false);
@@ -48470,7 +48475,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
     /* without memory for it, the log still tells: no reply */
-    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__run_note(run, &entry);
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__events_note(run, &entry);
     phi__response_close(run);
     event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
@@ -49121,7 +49126,7 @@ static bool phi__tools_ready(const phi__run *run) {
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
    not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
-    phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__entry entry = phi__events_entry(call->run, PHI_ENTRY_SPAWN);
     phi__child_run *spawn;
     const char *dot;
     if (call->child_loop_id.len == 0) return true;
@@ -49134,7 +49139,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
     entry.of.spawn = spawn;
-    return phi__run_note(call->run, &entry);
+    return phi__events_note(call->run, &entry);
 }
 
 /* A result as features want it to enter the log. NULL: no memory. */
@@ -49156,7 +49161,7 @@ static bool phi__tools_log(phi__run *run) {
         run->tools.emitted++;
         phi__call_dispose(call);
         result = phi__tools_entering(run, result);
-        if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
+        if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__step_spent(run->agent->rt)) break;
     }

@@ -4,8 +4,7 @@
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
    buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
-   and the transport stops reading. Events show an answer as it is when they are popped: each holds
-   a reference, so it outlives its attempt. */
+   and the transport stops reading. */
 #include "loop/attempt_in.h"
 
 #include "base/words_in.h"
@@ -22,89 +21,6 @@ enum {
     PHI__ATTEMPT_URL = 400,          /* bytes of a URL that an error's words show */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
-
-/* ---- an answer while it streams, and what takes its place ---- */
-
-static phi_str phi__attempt_answer_name(char **at, phi_str name) {
-    phi_str out = phi__str(*at, name.len);
-    if (out.len > 0) memcpy(*at, name.at, out.len);
-    *at += out.len;
-    return out;
-}
-
-PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model) {
-    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
-    phi_str protocol = phi_str_of(model->protocol);
-    size_t bytes =
-        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
-    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
-    char *names;
-    if (answer == NULL) return NULL;
-    names = (char *)(answer + 1);
-    answer->memory = memory;
-    answer->bytes = bytes;
-    answer->refs = 1;
-    answer->live = true;
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = phi__attempt_answer_name(&names, id);
-    answer->view.provider = phi__attempt_answer_name(&names, provider);
-    answer->view.protocol = phi__attempt_answer_name(&names, protocol);
-    phi__assembly_init(&answer->assembly, memory);
-    return answer;
-}
-
-PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final) {
-    if (!answer->live) return;
-    answer->live = false;
-    answer->final = final;
-    phi__assembly_free(&answer->assembly);
-    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
-    answer->content = NULL;
-    answer->content_cap = 0;
-}
-
-PHI__FN void phi__attempt_answer_drop(phi__answer *answer) {
-    if (answer == NULL || --answer->refs > 0) return;
-    phi__attempt_answer_settle(answer, NULL);
-    phi__free(answer->memory, answer, answer->bytes);
-}
-
-PHI__FN bool phi__attempt_answer_room(phi__answer *answer) {
-    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
-                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
-    if (grown == NULL) return false;
-    if (answer->content != (phi_content *)grown) answer->viewed = false;
-    answer->content = (phi_content *)grown;
-    return true;
-}
-
-/* Nothing is said: what was shown before is not there any more, or does not fit. */
-PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer) {
-    phi_message shown = answer->view;
-    memset(&answer->view, 0, sizeof answer->view);
-    answer->view.role = PHI_ROLE_ASSISTANT;
-    answer->view.model = shown.model;
-    answer->view.provider = shown.provider;
-    answer->view.protocol = shown.protocol;
-    answer->viewed = false;
-    return &answer->view;
-}
-
-PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* which model is asked */
-    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
-    if (!answer->live)
-        return answer->final != NULL ? answer->final : phi__attempt_answer_empty(answer);
-    if (answer->content_cap < answer->assembly.count) return phi__attempt_answer_empty(answer);
-    if (!answer->viewed) {
-        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
-        answer->view.model = before.model;
-        answer->view.provider = before.provider;
-        answer->view.protocol = before.protocol;
-    }
-    answer->viewed = true;
-    return &answer->view;
-}
 
 /* ---- an attempt, as far as its end does not matter ---- */
 
@@ -152,7 +68,7 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_START;
-    return phi__attempt_answer_room(run->attempt.answer) &&
+    return phi__events_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -161,7 +77,7 @@ PHI__FN bool phi__attempt_retract(phi__run *run) {
     if (!run->attempt.emitted) return true;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_RETRACT;
-    return phi__attempt_answer_room(run->attempt.answer) &&
+    return phi__events_answer_room(run->attempt.answer) &&
            phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
@@ -176,8 +92,8 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.encoding = false;
     if (run->attempt.answer == NULL) return; /* nothing was opened */
     phi__attempt_close(run);
-    phi__attempt_answer_settle(run->attempt.answer, run->reply);
-    phi__attempt_answer_drop(run->attempt.answer);
+    phi__events_answer_settle(run->attempt.answer, run->reply);
+    phi__events_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -186,7 +102,7 @@ PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__attempt_close(run);
     /* not settled: events that were not popped still show it */
-    phi__attempt_answer_drop(run->attempt.answer);
+    phi__events_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
 
@@ -253,7 +169,7 @@ static bool phi__attempt_prepare(phi__run *run) {
     size_t bytes = agent->provider != NULL ? phi__provider_state_bytes(agent->provider)
                                            : phi__max(agent->codec->state_bytes, 1);
     if (run->attempt.decoder == NULL) run->attempt.decoder = phi_arena_alloc(&run->arena, bytes);
-    run->attempt.answer = phi__attempt_answer_new(&agent->memory, &agent->desc.model);
+    run->attempt.answer = phi__events_answer_new(&agent->memory, &agent->desc.model);
     if (run->attempt.decoder == NULL || run->attempt.answer == NULL) return false;
     memset(run->attempt.decoder, 0, bytes);
     if (agent->provider != NULL) phi__provider_state_init(run->attempt.decoder, agent->provider);
@@ -348,7 +264,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->attempt.alive = true;
-    if (!phi__attempt_answer_room(run->attempt.answer)) run->attempt.lost = true;
+    if (!phi__events_answer_room(run->attempt.answer)) run->attempt.lost = true;
     /* until then, nobody has seen anything of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;

@@ -101,9 +101,9 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__attempt_answer_room(run->attempt.answer)) return NULL;
+    if (!phi__events_answer_room(run->attempt.answer)) return NULL;
     run->attempt.answer->viewed = false;
-    message = *phi__attempt_answer_message(run->attempt.answer);
+    message = *phi__events_answer_message(run->attempt.answer);
     message.model = phi_str_of(agent->desc.model.id);
     message.provider = phi_str_of(agent->desc.model.provider);
     message.protocol = phi_str_of(agent->desc.model.protocol);
@@ -123,7 +123,7 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
         if (failure != NULL && !run->attempt.answer->assembly.started)
             message.provider = phi_str_of("unknown");
     }
-    phi__run_stamp(run, &message);
+    phi__events_stamp(run, &message);
     return phi__thread_keep(run->agent->thread, &message);
 }
 
@@ -142,7 +142,7 @@ static bool phi__attempt_end_log(phi__run *run, const phi_failure *failure) {
     entry.turn_index = run->turn.index;
     entry.message = kept;
     if (!phi__thread_append(run->agent->thread, &entry, 1)) return false;
-    phi__attempt_answer_settle(run->attempt.answer, kept);
+    phi__events_answer_settle(run->attempt.answer, kept);
     run->reply = kept;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_MESSAGE_END;
@@ -241,7 +241,7 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
     if (run->attempt.answer == NULL) { /* the attempt was let go of */
-        run->attempt.answer = phi__attempt_answer_new(&run->agent->memory, &run->agent->desc.model);
+        run->attempt.answer = phi__events_answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
                          &run->attempt.answer->assembly, run->agent->desc.max_event_bytes);

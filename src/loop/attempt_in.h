@@ -1,41 +1,17 @@
-/* attempt_in.h - an attempt: a model call, tried once, and its answer while it streams. What all
-   states of it need; what becomes of one that has ended is in attempt_end.c. */
+/* attempt_in.h - an attempt: a model call, tried once, What all states of it need; what becomes of
+   one that has ended is in attempt_end.c. */
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
 #include "model/model.h"
 #include "wire/assembly_in.h"
 #include "io/secret_in.h"
+#include "loop/events_in.h"
 #include "loop/run.h"
 #include "loop/types_in.h"
 #include "model/failure.h"
 #include "wire/codec_in.h"
 #include "wire/reader_in.h"
-
-/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
-typedef struct phi__answer {
-    phi_memory *memory;
-    size_t bytes; /* of this, and of the names behind it */
-    uint32_t refs;
-    bool live; /* the assembly is in use; else `final` has taken its place */
-    phi__assembly assembly;
-    const phi_message *final;
-    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
-    phi_message view;
-    phi_content *content;
-    size_t content_cap;
-    bool viewed; /* `view` shows the assembly as it is */
-} phi__answer;
-
-PHI__FN phi__answer *phi__attempt_answer_new(phi_memory *memory, const phi_model *model);
-PHI__FN void phi__attempt_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
-PHI__FN bool phi__attempt_answer_room(phi__answer *answer); /* for a view of all its blocks */
-/* What there is of it now; never NULL. */
-PHI__FN const phi_message *phi__attempt_answer_message(phi__answer *answer);
-/* The same with nothing said. */
-PHI__FN const phi_message *phi__attempt_answer_empty(phi__answer *answer);
-/* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
-PHI__FN void phi__attempt_answer_settle(phi__answer *answer, const phi_message *final);
 
 typedef enum phi__body {
     PHI__BODY_UNKNOWN, /* the head has not come */

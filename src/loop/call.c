@@ -118,7 +118,7 @@ static phi_message *phi__call_keep(phi__toolcall *call, const phi_tool_result *r
     message.tool_name = call->block->name;
     message.is_error = result->is_error;
     message.details = phi_str_of(result->details);
-    phi__run_stamp(call->run, &message);
+    phi__events_stamp(call->run, &message);
     return phi__thread_keep(call->run->agent->thread, &message);
 }
 

@@ -85,12 +85,12 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     entries = (phi__entry *)phi_arena_alloc(phi__thread_room(thread),
                                             phi__mul(phi__add(n, 1), sizeof *entries));
     if (entries == NULL) return false;
-    entries[0] = phi__run_entry(run, PHI_ENTRY_LOOP_START);
+    entries[0] = phi__events_entry(run, PHI_ENTRY_LOOP_START);
     entries[0].of.loop = run->info;
     for (i = 0; i < n; i++) {
         phi_message message = order->prompts[i];
-        phi__run_stamp(run, &message);
-        entries[i + 1] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        phi__events_stamp(run, &message);
+        entries[i + 1] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
         entries[i + 1].message = phi__thread_keep(thread, &message);
         if (entries[i + 1].message == NULL) return false;
     }

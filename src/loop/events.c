@@ -1,8 +1,12 @@
-/* events.c - the queue between the pump and the host: a list of records in shared blocks.
+/* events.c - the queue between the pump and the host: a list of records in shared blocks; and the
+   answers that stream, which events show as they are when they are popped.
 
    A block is freed when none of its records is left; one is kept as a spare, so that a steady
    stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
-   the answer and looked up when the event is popped, by which time the buffer may have moved. */
+   the answer and looked up when the event is popped, by which time the buffer may have moved. Each
+   event holds a reference to its answer, so an answer outlives its attempt. */
+#include "loop/events_in.h"
+
 #include "base/words_in.h"
 #include "loop/loop_in.h"
 
@@ -17,6 +21,91 @@ typedef struct phi__event_block {
     uint32_t live; /* records that were not released */
     size_t bytes, used;
 } phi__event_block;
+
+/* ---- an answer while it streams, and what takes its place ---- */
+
+static phi_str phi__events_answer_name(char **at, phi_str name) {
+    phi_str out = phi__str(*at, name.len);
+    if (out.len > 0) memcpy(*at, name.at, out.len);
+    *at += out.len;
+    return out;
+}
+
+PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model) {
+    phi_str id = phi_str_of(model->id), provider = phi_str_of(model->provider);
+    phi_str protocol = phi_str_of(model->protocol);
+    size_t bytes =
+        phi__add(sizeof(phi__answer), phi__add(id.len, phi__add(provider.len, protocol.len)));
+    phi__answer *answer = (phi__answer *)phi__alloc(memory, bytes);
+    char *names;
+    if (answer == NULL) return NULL;
+    names = (char *)(answer + 1);
+    answer->memory = memory;
+    answer->bytes = bytes;
+    answer->refs = 1;
+    answer->live = true;
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = phi__events_answer_name(&names, id);
+    answer->view.provider = phi__events_answer_name(&names, provider);
+    answer->view.protocol = phi__events_answer_name(&names, protocol);
+    phi__assembly_init(&answer->assembly, memory);
+    return answer;
+}
+
+PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final) {
+    if (!answer->live) return;
+    answer->live = false;
+    answer->final = final;
+    phi__assembly_free(&answer->assembly);
+    phi__free(answer->memory, answer->content, answer->content_cap * sizeof *answer->content);
+    answer->content = NULL;
+    answer->content_cap = 0;
+}
+
+PHI__FN void phi__events_answer_drop(phi__answer *answer) {
+    if (answer == NULL || --answer->refs > 0) return;
+    phi__events_answer_settle(answer, NULL);
+    phi__free(answer->memory, answer, answer->bytes);
+}
+
+PHI__FN bool phi__events_answer_room(phi__answer *answer) {
+    void *grown = phi__grow(answer->memory, answer->content, &answer->content_cap,
+                            phi__max(answer->assembly.count, 1), sizeof *answer->content);
+    if (grown == NULL) return false;
+    if (answer->content != (phi_content *)grown) answer->viewed = false;
+    answer->content = (phi_content *)grown;
+    return true;
+}
+
+/* Nothing is said: what was shown before is not there any more, or does not fit. */
+PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
+    phi_message shown = answer->view;
+    memset(&answer->view, 0, sizeof answer->view);
+    answer->view.role = PHI_ROLE_ASSISTANT;
+    answer->view.model = shown.model;
+    answer->view.provider = shown.provider;
+    answer->view.protocol = shown.protocol;
+    answer->viewed = false;
+    return &answer->view;
+}
+
+PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer) {
+    phi_message before = answer->view; /* which model is asked */
+    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    if (!answer->live)
+        return answer->final != NULL ? answer->final : phi__events_answer_empty(answer);
+    if (answer->content_cap < answer->assembly.count) return phi__events_answer_empty(answer);
+    if (!answer->viewed) {
+        phi__assembly_view(&answer->assembly, answer->content, &answer->view);
+        answer->view.model = before.model;
+        answer->view.provider = before.provider;
+        answer->view.protocol = before.protocol;
+    }
+    answer->viewed = true;
+    return &answer->view;
+}
+
+/* ---- blocks ---- */
 
 enum { PHI__EVENT_ALIGN = 16 };
 
@@ -165,7 +254,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     if (record == events->kept) events->kept = record->next;
     phi__events_unlink(record->popped ? &events->popped : &events->queued, record);
     phi__events_leave(record);
-    phi__attempt_answer_drop(record->answer);
+    phi__events_answer_drop(record->answer);
     record->answer = NULL;
     if (record->block != NULL) {
         phi__events_unblock(events, record->block);
@@ -323,10 +412,10 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent) {
 static void phi__events_look_up(phi__record *record) {
     if (record->answer == NULL) return;
     if (record->event.kind == PHI_EV_MESSAGE_START) {
-        record->event.message = phi__attempt_answer_empty(record->answer);
+        record->event.message = phi__events_answer_empty(record->answer);
         return;
     }
-    record->event.message = phi__attempt_answer_message(record->answer);
+    record->event.message = phi__events_answer_message(record->answer);
     record->event.partial = phi__events_partial(record);
 }
 
@@ -392,4 +481,46 @@ PHI__FN void phi__events_free(phi__events *events) {
     if (events->current != NULL) phi__free(events->memory, events->current, events->current->bytes);
     if (events->spare != NULL) phi__free(events->memory, events->spare, events->spare->bytes);
     phi__events_init(events, events->memory);
+}
+
+/* ---- a run's entries in its agent's log, and the events that tell of them ---- */
+
+PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message) {
+    message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
+    message->loop_id = run->loop_id;
+    message->turn_index = run->turn.index;
+}
+
+PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind) {
+    phi__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = kind;
+    entry.at_ms = phi__io_wall_ms(run->agent->rt->io);
+    entry.loop_id = run->loop_id;
+    entry.turn_index = run->turn.index;
+    return entry;
+}
+
+PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry) {
+    return phi__thread_append(run->agent->thread, entry, 1);
+}
+
+PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
+                                 phi_str source) {
+    phi_event event;
+    memset(&event, 0, sizeof event);
+    event.kind = PHI_EV_MESSAGE_START;
+    event.message = message;
+    event.input = input;
+    event.source = source;
+    if (!phi__emit(run->agent, &event, NULL, 0)) return false;
+    event.kind = PHI_EV_MESSAGE_END;
+    return phi__emit(run->agent, &event, NULL, 0);
+}
+
+PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
+    entry.message = kept;
+    return phi__events_note(run, &entry) &&
+           phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }

@@ -261,19 +261,19 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
    copy in the log bears the name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
     phi_message stamped = input->message, *kept;
     phi_str source;
-    phi__run_stamp(run, &stamped);
+    phi__events_stamp(run, &stamped);
     kept = phi__thread_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
     entry.message = kept;
-    if (!phi__run_note(run, &entry)) return false;
+    if (!phi__events_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
-    return phi__input_entered(run, kind) && phi__run_emit(run, kept, kind, source);
+    return phi__input_entered(run, kind) && phi__events_message(run, kept, kind, source);
 }
 
 PHI__FN bool phi__input_deliver(phi__run *run) {

@@ -9,46 +9,16 @@
 #include "loop/projection_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
+#include "loop/events_in.h"
 #include "loop/run_in.h"
 #include "loop/feature_in.h"
 #include "loop/find_in.h"
 #include "loop/input_in.h"
-#include "loop/run_log_in.h"
 #include "loop/schedule_in.h"
 #include "loop/state_in.h"
 #include "loop/states_in.h"
 #include "loop/tools_in.h"
 #include "model/failure_in.h"
-
-/* events.c */
-PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
-PHI__FN void phi__events_free(phi__events *events);
-/* Queues a copy of `event` (kind, and what the kind uses; agent, seq, time are filled). Its text is
-   copied; its other strings must live as long as the agent's thread. False: no memory. */
-PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
-                       size_t partial_len);
-/* The same with a copy of a result of text and images, the event's message, and of its
-   child_loop_id. */
-PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
-/* The same for a part of an answer, made in place: there are many of them. */
-PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
-                             phi_str text, phi__answer *answer, size_t partial_len);
-/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
-   is not in use. False: no memory. */
-PHI__FN bool phi__events_reserve(phi__agent *agent);
-PHI__FN void phi__events_unreserve(phi__agent *agent);
-/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
-   false; the run must then end. */
-PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
-PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
-/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
-PHI__FN void phi__events_release(phi_runtime *rt, bool all);
-PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
-PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
-PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
-PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
-PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
-PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
 
 /* transfer.c */
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);

@@ -136,7 +136,7 @@ static phi_status phi__run_load_prompts(phi__run *run, const phi_json *list) {
         phi_message *message;
         phi_status status = phi__run_load_keep(run, child, PHI_ROLE_USER, &message);
         if (status != PHI_OK) return status;
-        entries[i] = phi__run_entry(run, PHI_ENTRY_MESSAGE);
+        entries[i] = phi__events_entry(run, PHI_ENTRY_MESSAGE);
         entries[i].at_ms = message->timestamp_ms;
         entries[i++].message = message;
     }

@@ -23,6 +23,7 @@
 #include "loop/model_call_in.h"
 #include "loop/draft_in.h"
 #include "loop/error_in.h"
+#include "loop/events_in.h"
 #include "loop/run_in.h"
 #include "loop/feature_in.h"
 #include "loop/input_in.h"
@@ -45,37 +46,6 @@
 #include "persist/persist_in.h"
 #include "wire/reader_in.h"
 #include "codecs/translate.h"
-
-/* ---- events ---- */
-
-struct phi__event_block;
-
-typedef struct phi__record {
-    struct phi__record *next, *prev;   /* of those queued, or of those popped */
-    struct phi__record *newer, *older; /* of the same agent's */
-    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
-    phi__agent *agent;
-    phi__answer *answer; /* for partial and message; NULL: none */
-    size_t partial_len;
-    size_t cost; /* bytes counted against the agent's queue */
-    bool in_use; /* reserve: queued */
-    bool popped;
-    phi_event event;
-} phi__record;
-
-typedef struct phi__records {
-    phi__record *head, *tail;
-} phi__records;
-
-typedef struct phi__events {
-    phi_memory *memory;
-    phi__records queued;
-    phi__records popped; /* until the next step; then they are freed, a part in each */
-    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
-    uint64_t freed_at;   /* `seq` when some were freed last */
-    struct phi__event_block *current, *spare;
-    uint64_t seq;
-} phi__events;
 
 /* ---- transfers ---- */
 
@@ -259,9 +229,6 @@ typedef struct phi__projected {
 
 /* ---- agents ---- */
 
-/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
-enum { PHI__RESERVE = 3 };
-
 /* The tree of agents: cancelling goes down, spending goes up. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
@@ -307,15 +274,6 @@ typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
 } phi__agent_spent;
-
-/* events.c: its events. */
-typedef struct phi__agent_events {
-    size_t queued_bytes;          /* of those that were not popped */
-    phi__record *oldest, *newest; /* those popped too */
-    /* PHI__RESERVE of them: while a run goes on, and until they are released */
-    phi__record *reserve;
-    size_t untold_drops; /* messages that were dropped while the event queue was full */
-} phi__agent_events;
 
 struct phi__agent {
     phi_runtime *rt;

@@ -30,7 +30,7 @@ static bool phi__states_emit_prompts(phi__run *run) {
     while (run->said.emitted_messages < thread->messages.count) {
         const phi_message *message =
             phi__thread_message(thread, run->said.emitted_messages)->message;
-        if (!phi__run_emit(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
+        if (!phi__events_message(run, message, PHI_INPUT_PROMPT, phi__str(NULL, 0))) return false;
         run->said.emitted_messages++;
     }
     return true;
@@ -144,9 +144,9 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     message.role = PHI_ROLE_USER;
     message.content = &content;
     message.content_count = 1;
-    phi__run_stamp(run, &message);
+    phi__events_stamp(run, &message);
     kept = phi__thread_keep(run->agent->thread, &message);
-    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__run_log(run, kept))
+    if (kept == NULL || !phi__states_emit_prompts(run) || !phi__events_log(run, kept))
         return PHI__RUN_LOST;
     run->said.emitted_messages = run->agent->thread->messages.count;
     return phi__states_leave(run, PHI_LIMIT);
@@ -245,7 +245,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    entry = phi__run_entry(run, PHI_ENTRY_TURN_START);
+    entry = phi__events_entry(run, PHI_ENTRY_TURN_START);
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
@@ -253,7 +253,8 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     phi__states_turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* it was told, so its end will be */
-    if (!phi__run_note(run, &entry) || !phi__states_emit_prompts(run) || !phi__input_deliver(run))
+    if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
+        !phi__input_deliver(run))
         return PHI__RUN_LOST;
     return phi__states_turn_call(run);
 }
@@ -280,7 +281,7 @@ static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
 
 static phi__state phi__states_turn_end(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_TURN_END);
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__attempt_drop(run);
     phi__tools_drop(run);
@@ -294,7 +295,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON &&
            phi__states_turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
-    room = phi__run_note(run, &entry) && room;
+    room = phi__events_note(run, &entry) && room;
     (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
@@ -392,7 +393,7 @@ static phi_event phi__states_end_event(const phi__run *run, const phi_usage *usa
 
 static phi__state phi__states_close(phi__run *run) {
     phi__agent *agent = run->agent;
-    phi__entry entry = phi__run_entry(run, PHI_ENTRY_LOOP_END);
+    phi__entry entry = phi__events_entry(run, PHI_ENTRY_LOOP_END);
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
     phi__run_show_state(agent, false);
@@ -407,7 +408,7 @@ static phi__state phi__states_close(phi__run *run) {
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
     /* without memory for it, the log still tells: no reply */
-    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__run_note(run, &entry);
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__events_note(run, &entry);
     phi__response_close(run);
     event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;

@@ -373,7 +373,7 @@ static bool phi__tools_ready(const phi__run *run) {
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
    not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
-    phi__entry entry = phi__run_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__entry entry = phi__events_entry(call->run, PHI_ENTRY_SPAWN);
     phi__child_run *spawn;
     const char *dot;
     if (call->child_loop_id.len == 0) return true;
@@ -386,7 +386,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
     entry.of.spawn = spawn;
-    return phi__run_note(call->run, &entry);
+    return phi__events_note(call->run, &entry);
 }
 
 /* A result as features want it to enter the log. NULL: no memory. */
@@ -408,7 +408,7 @@ static bool phi__tools_log(phi__run *run) {
         run->tools.emitted++;
         phi__call_dispose(call);
         result = phi__tools_entering(run, result);
-        if (result == NULL || !phi__run_log(run, result) || !phi__tools_log_spawn(call, result))
+        if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
         if (phi__step_spent(run->agent->rt)) break;
     }

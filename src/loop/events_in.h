@@ -1,0 +1,125 @@
+/* events_in.h - the queue between the pump and the host, and the answers that stream: events show
+   one as it is when they are popped; each holds a reference, so it outlives its attempt. And a
+   run's entries in its agent's log, with the events that tell of them. */
+#ifndef PHI_LOOP_EVENTS_IN_H
+#define PHI_LOOP_EVENTS_IN_H
+
+#include "history/thread_in.h"
+#include "loop/input.h"
+#include "loop/types_in.h"
+#include "model/event.h"
+#include "model/model.h"
+#include "wire/assembly_in.h"
+
+/* One answer while it streams and, as `final`, in the thread; kept while events refer to it. */
+typedef struct phi__answer {
+    phi_memory *memory;
+    size_t bytes; /* of this, and of the names behind it */
+    uint32_t refs;
+    bool live; /* the assembly is in use; else `final` has taken its place */
+    phi__assembly assembly;
+    const phi_message *final;
+    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
+    phi_message view;
+    phi_content *content;
+    size_t content_cap;
+    bool viewed; /* `view` shows the assembly as it is */
+} phi__answer;
+
+struct phi__event_block;
+
+typedef struct phi__record {
+    struct phi__record *next, *prev;   /* of those queued, or of those popped */
+    struct phi__record *newer, *older; /* of the same agent's */
+    struct phi__event_block *block;    /* NULL: one of an agent's reserve */
+    phi__agent *agent;
+    phi__answer *answer; /* for partial and message; NULL: none */
+    size_t partial_len;
+    size_t cost; /* bytes counted against the agent's queue */
+    bool in_use; /* reserve: queued */
+    bool popped;
+    phi_event event;
+} phi__record;
+
+typedef struct phi__records {
+    phi__record *head, *tail;
+} phi__records;
+
+typedef struct phi__events {
+    phi_memory *memory;
+    phi__records queued;
+    phi__records popped; /* until the next step; then they are freed, a part in each */
+    phi__record *kept;   /* the first of `popped` that is not to be freed yet; NULL: all are */
+    uint64_t freed_at;   /* `seq` when some were freed last */
+    struct phi__event_block *current, *spare;
+    uint64_t seq;
+} phi__events;
+
+/* A run that had to take one ends: AGENT_START or TURN_END, then ERROR, and AGENT_END. */
+enum { PHI__RESERVE = 3 };
+
+typedef struct phi__agent_events {
+    size_t queued_bytes;          /* of those that were not popped */
+    phi__record *oldest, *newest; /* those popped too */
+    /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    phi__record *reserve;
+    size_t untold_drops; /* messages that were dropped while the event queue was full */
+} phi__agent_events;
+
+/* ---- answers ---- */
+
+PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model);
+PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
+PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
+/* What there is of it now; never NULL. */
+PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer);
+/* The same with nothing said. */
+PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
+/* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
+PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final);
+
+/* ---- the queue ---- */
+
+PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
+PHI__FN void phi__events_free(phi__events *events);
+/* Queues a copy of `event` (kind, and what the kind uses; agent, seq, time are filled). Its text is
+   copied; its other strings must live as long as the agent's thread. False: no memory. */
+PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
+                       size_t partial_len);
+/* The same with a copy of a result of text and images, the event's message, and of its
+   child_loop_id. */
+PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi_message *part);
+/* The same for a part of an answer, made in place: there are many of them. */
+PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t block_index,
+                             phi_str text, phi__answer *answer, size_t partial_len);
+/* The reserve of an agent that is to run: taken before, and given back when there is no run and it
+   is not in use. False: no memory. */
+PHI__FN bool phi__events_reserve(phi__agent *agent);
+PHI__FN void phi__events_unreserve(phi__agent *agent);
+/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
+   false; the run must then end. */
+PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
+PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
+/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
+PHI__FN void phi__events_release(phi_runtime *rt, bool all);
+PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
+PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
+PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
+PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
+PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
+PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
+
+/* ---- a run's entries ---- */
+
+/* The time, and which run and turn it is of. */
+PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
+PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
+/* False, here and below: no memory. */
+PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry);
+/* MESSAGE_START and MESSAGE_END of a message that is in the log. */
+PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
+                                 phi_str source);
+/* Appends a message, and tells it. */
+PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
+
+#endif
