@@ -10908,11 +10908,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x1d7a0ae8
+#if PHI__IMP_IO != 0x05c24c1d
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x1d7a0ae8
+#define PHI__IMP_IO 0x05c24c1d
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -11775,6 +11775,31 @@ typedef enum phi__secret_text {
 PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi__secret_text kind);
 /* How many bytes at the end of a part of a stream may be the beginning of a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
+
+#endif
+
+/* ---- src/io/slice_in.h ---- */
+
+/* slice_in.h - what a step of the pump may take: so much time, and so many bytes. A piece of work
+   that was begun is finished, so a third of the time is kept back for that. */
+#ifndef PHI_IO_SLICE_IN_H
+#define PHI_IO_SLICE_IN_H
+
+
+typedef struct phi__slice {
+    const phi__io *io;
+    uint64_t (*work_us_fn)(void *user_data); /* a clock of its own; NULL: that of io */
+    void *user_data;
+    uint32_t budget_us, budget_bytes;
+    uint64_t until_us;
+    size_t bytes_left;
+} phi__slice;
+
+PHI__FN void phi__slice_begin(phi__slice *slice); /* the budget, anew */
+PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes);
+PHI__FN bool phi__slice_spent(const phi__slice *slice);
+/* The part of the time that is for descriptors is over: the rest is for the runs. */
+PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
 #endif
 
@@ -16466,6 +16491,32 @@ PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text) {
         }
     }
     return 0;
+}
+
+/* ---- src/io/slice.c ---- */
+
+/* slice.c - what a step of the pump may take: so much time, and so many bytes. */
+
+static uint64_t phi__slice_now_us(const phi__slice *slice) {
+    return slice->work_us_fn != NULL ? slice->work_us_fn(slice->user_data)
+                                     : phi__io_now_us(slice->io);
+}
+
+PHI__FN void phi__slice_begin(phi__slice *slice) {
+    slice->until_us = phi__slice_now_us(slice) + slice->budget_us - slice->budget_us / 3;
+    slice->bytes_left = slice->budget_bytes;
+}
+
+PHI__FN void phi__slice_took(phi__slice *slice, size_t bytes) {
+    slice->bytes_left -= phi__min(slice->bytes_left, bytes);
+}
+
+PHI__FN bool phi__slice_spent(const phi__slice *slice) {
+    return slice->bytes_left == 0 || phi__slice_now_us(slice) >= slice->until_us;
+}
+
+PHI__FN bool phi__slice_io_spent(const phi__slice *slice) {
+    return phi__slice_now_us(slice) >= slice->until_us - slice->budget_us / 6;
 }
 
 /* ---- src/io/wake_posix.c ---- */
@@ -40166,11 +40217,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x46023c14
+#if PHI__IMP_LOOP != 0x2a0b6856
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x46023c14
+#define PHI__IMP_LOOP 0x2a0b6856
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40330,7 +40381,6 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
-PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 /* What was popped before this step is not the host's any more: a part of it is freed, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
@@ -40944,10 +40994,10 @@ PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent 
 /* ---- src/loop/schedule_in.h ---- */
 
 /* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
-   them, and the budget of a step.
+   them.
 
    A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
-   it. A slice that was begun is finished, so a part of the step's budget is kept for that. */
+   it. */
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
@@ -40966,25 +41016,8 @@ typedef struct phi__ready {
     bool in;
 } phi__ready;
 
-/* What a step may take, and what is left of it. */
-typedef struct phi__slice {
-    uint32_t budget_us, budget_bytes;
-    uint64_t until_us;
-    size_t bytes_left;
-    uint32_t round; /* counts the steps */
-} phi__slice;
-
-PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes);
-PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt); /* the runs get the rest */
-PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes);    /* bytes were decoded */
-PHI__FN uint32_t phi__step_next(phi_runtime *rt);              /* another step: its number */
-PHI__FN uint32_t phi__step_round(const phi_runtime *rt);       /* of the one that goes on */
-PHI__FN void phi__step_slice(phi_runtime *rt);                 /* the step's budget, anew */
-PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* The clock, for what is only shown to the host: a tape does not record the look. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
 
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */
@@ -41122,7 +41155,6 @@ typedef struct phi__tape_ops {
     void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
     void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
     void (*let_in)(phi_tape *tape);
-    uint64_t (*work_us)(phi_tape *tape); /* the clock of the step's budget */
     uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
     /* What a transport says. */
     phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
@@ -41145,6 +41177,7 @@ struct phi_tape {
     const phi__tape_ops *ops;
     phi_transport transport; /* of the runtime */
     uint64_t (*clock_us_fn)(void *user_data);
+    uint64_t (*work_us_fn)(void *user_data); /* of a step's slice */
     void (*random_fn)(void *user_data, void *out, size_t len);
     void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
     bool plays;
@@ -41476,7 +41509,7 @@ typedef struct phi__agent_spent {
 struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
-    uint32_t index, gen;
+    phi_agent handle;
     phi__agent *next_retired;
     phi_memory memory;
     /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
@@ -41489,7 +41522,8 @@ struct phi__agent {
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
-    phi__toolset toolset;                       /* phi__agent_tools: what holds now */
+    phi__toolset toolset;
+    phi__toolset *tools; /* those that hold now: of the run that goes on, or `toolset` */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
@@ -41567,6 +41601,7 @@ struct phi_runtime {
     phi__agents one_shot_over;   /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
+    uint32_t round; /* counts the steps */
     uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     bool in_step, closing;
@@ -41578,7 +41613,7 @@ struct phi_runtime {
 
 /* ---- src/loop/find_in.h ---- */
 
-/* find_in.h - agents by their handles, and the handles of agents. */
+/* find_in.h - agents by their handles. */
 #ifndef PHI_LOOP_FIND_IN_H
 #define PHI_LOOP_FIND_IN_H
 
@@ -41587,18 +41622,10 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 /* PHI_OK, or PHI_BUSY while a run goes on, with words that begin with `what`. */
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
-static inline phi_agent phi__agent_handle(const phi__agent *agent) {
-    phi_agent handle;
-    handle.rt = agent->rt;
-    handle.index = agent->index;
-    handle.gen = agent->gen;
-    return handle;
-}
-
 /* The agent that the host knows: of a hidden one, its parent. */
 static inline phi_agent phi__agent_seen(const phi__agent *agent) {
-    return phi__agent_handle(
-        agent->tree.hidden_fn != NULL && agent->tree.parent != NULL ? agent->tree.parent : agent);
+    bool hidden = agent->tree.hidden_fn != NULL && agent->tree.parent != NULL;
+    return hidden ? agent->tree.parent->handle : agent->handle;
 }
 
 #endif
@@ -41668,7 +41695,6 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
-PHI__FN bool phi__calls_polled(const phi_runtime *rt); /* some want to be called in each step */
 
 /* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
@@ -41753,9 +41779,6 @@ PHI__FN void phi__one_shot_drop(phi__agent *agent);
 PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
 /* toolset.c */
-/* The tools that hold now: those of the run that goes on, or the agent's. */
-PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
-PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
 PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
@@ -42418,10 +42441,10 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
             phi__reader_feed(&run->attempt.reader, bytes);
         else
             phi__attempt_collect(run, bytes);
-        phi__step_took(rt, bytes.len);
+        phi__slice_took(&rt->slice, bytes.len);
         phi__transfer_took(run->attempt.transfer, bytes.len);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
-        if (phi__step_spent(rt)) return false;
+        if (phi__slice_spent(&rt->slice)) return false;
     }
 }
 
@@ -43193,16 +43216,13 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
    have their turn in each. The ring may change under way: a round is over when it comes to a call
    that had its turn. */
-PHI__FN bool phi__calls_polled(const phi_runtime *rt) { return rt->polls.count > 0; }
-
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
-    uint32_t round = phi__step_next(rt);
-    while (rt->polls.next != NULL && rt->polls.next->poll_round != round) {
+    while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->round) {
         phi__toolcall *call = rt->polls.next;
         rt->polls.next = call->poll_next;
-        call->poll_round = round;
+        call->poll_round = rt->round;
         phi__call_poll_tool(rt, call);
-        if (rt->tape == NULL && phi__step_spent(rt)) return;
+        if (rt->tape == NULL && phi__slice_spent(&rt->slice)) return;
     }
 }
 
@@ -43291,7 +43311,7 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     phi_agent none;
     memset(&none, 0, sizeof none);
-    return call != NULL ? phi__agent_handle(call->run->agent) : none;
+    return call != NULL ? call->run->agent->handle : none;
 }
 
 PHI_API uint32_t phi_call_block_index(phi_call handle) {
@@ -44002,7 +44022,7 @@ static bool phi__events_free_one(phi__events *events) {
 static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__events *events = &agent->rt->events;
     phi_event *event = &record->event;
-    event->agent = phi__agent_handle(agent);
+    event->agent = agent->handle;
     event->user_data = agent->desc.user_data;
     event->seq = ++events->seq;
     event->timestamp_ms =
@@ -44169,24 +44189,6 @@ static void phi__events_paid(phi__record *record) {
     phi__events_emit_drops(agent);
 }
 
-PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
-    phi__events *events = &rt->events;
-    phi__record *record = events->queued.head;
-    if (record == NULL) return false;
-    phi__events_paid(record);
-    phi__events_look_up(record);
-    *out = record->event;
-    if (record->block == NULL) { /* it holds nothing that its copy points to */
-        phi__events_drop(events, record);
-        return true;
-    }
-    phi__events_unlink(&events->queued, record);
-    phi__events_link(&events->popped, record);
-    if (events->kept == NULL) events->kept = record;
-    record->popped = true;
-    return true;
-}
-
 PHI__FN bool phi__events_due(const phi_runtime *rt) {
     return rt->events.popped.head != rt->events.kept;
 }
@@ -44251,6 +44253,28 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     entry.message = kept;
     return phi__events_note(run, &entry) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
+}
+
+/* ---- public ---- */
+
+PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
+    phi__events *events;
+    phi__record *record;
+    if (rt == NULL || out == NULL || rt->events.queued.head == NULL) return false;
+    events = &rt->events;
+    record = events->queued.head;
+    phi__events_paid(record);
+    phi__events_look_up(record);
+    *out = record->event;
+    if (record->block == NULL) { /* it holds nothing that its copy points to */
+        phi__events_drop(events, record);
+        return true;
+    }
+    phi__events_unlink(&events->queued, record);
+    phi__events_link(&events->popped, record);
+    if (events->kept == NULL) events->kept = record;
+    record->popped = true;
+    return true;
 }
 #undef PHI__EVENT_BLOCK_BYTES
 
@@ -45496,7 +45520,7 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
     phi__limits_budget_release(run);
     for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__limits_budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            phi__limits_pause_of(run, phi__agent_handle(agent));
+            phi__limits_pause_of(run, agent->handle);
             return false;
         }
     run->reserved.tokens = tokens;
@@ -45603,7 +45627,7 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
         phi__limits_charge_of(run)->usage.input + phi__limits_charge_of(run)->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__limits_pause_of(run, phi__agent_handle(run->agent));
+    phi__limits_pause_of(run, run->agent->handle);
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);
@@ -45856,7 +45880,7 @@ enum {
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
 static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
-    phi__toolset *set = phi__agent_tools(agent);
+    phi__toolset *set = agent->tools;
     phi__ask *ask = &run->attempt.ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
@@ -46024,7 +46048,7 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run) {
         phi__sha256_begin(&hash->sha);
     }
     while (!hash->done && !phi__model_call_hash(run, hash))
-        if (phi__step_spent(rt)) return PHI__RUN_SIGN;
+        if (phi__slice_spent(&rt->slice)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
     return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;
@@ -46305,7 +46329,7 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
 
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
-    const phi__toolset *set = phi__agent_has_tools(agent);
+    const phi__toolset *set = agent->tools;
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
     for (i = 0; i < set->count; i++)
@@ -46467,7 +46491,7 @@ static bool phi__projection_need(phi__run *run) {
     if (projected->needed == 0 || projected->needed == was) return true;
     if (!phi__projection_emit(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
     if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
-        (void)agent->rt->summarize_fn(phi__agent_handle(agent), projected->last.need_from,
+        (void)agent->rt->summarize_fn(agent->handle, projected->last.need_from,
                                       projected->last.need_to);
     return true;
 }
@@ -46629,7 +46653,7 @@ PHI__FN phi_status phi__provider_ask(phi__run *run) {
     const phi__ask *ask = &run->attempt.ask;
     phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
     if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
-    request->agent = phi__agent_handle(run->agent);
+    request->agent = run->agent->handle;
     request->system_prompt = ask->system_prompt;
     request->tool_choice = ask->tool_choice;
     request->thinking = ask->thinking;
@@ -46767,10 +46791,9 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->hosted.polled_step == phi__step_round(run->agent->rt) ||
-        phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == run->agent->rt->round || phi__events_backlog(run->agent))
         return false;
-    run->hosted.polled_step = phi__step_round(run->agent->rt);
+    run->hosted.polled_step = run->agent->rt->round;
     run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));
@@ -47760,45 +47783,12 @@ PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, vo
 
 /* ---- src/loop/schedule.c ---- */
 
-/* schedule.c - which runs go on, and for how long. */
+/* schedule.c - which runs go on. */
 
 
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
 }
-
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
-    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
-}
-
-/* A slice that was begun is finished: a third of the budget is kept for that. */
-PHI__FN void phi__step_slice(phi_runtime *rt) {
-    rt->slice.until_us = phi__work_us(rt) + rt->slice.budget_us - rt->slice.budget_us / 3;
-    rt->slice.bytes_left = rt->slice.budget_bytes;
-}
-
-PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->slice.bytes_left == 0 || phi__work_us(rt) >= rt->slice.until_us;
-}
-
-PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes) {
-    rt->slice.budget_us = budget_us;
-    rt->slice.budget_bytes = budget_bytes;
-}
-
-PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt) { return rt->slice.budget_us; }
-
-PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt) {
-    return rt->slice.until_us - rt->slice.budget_us / 6;
-}
-
-PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes) {
-    rt->slice.bytes_left -= phi__min(rt->slice.bytes_left, bytes);
-}
-
-PHI__FN uint32_t phi__step_next(phi_runtime *rt) { return ++rt->slice.round; }
-
-PHI__FN uint32_t phi__step_round(const phi_runtime *rt) { return rt->slice.round; }
 
 /* ---- the ready list ---- */
 
@@ -47869,7 +47859,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
 }
 
 PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
-    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
+    (void)phi__slots_change(&agent->rt->agents, agent->handle.index, agent->handle.gen,
                             (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
                             (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
 }
@@ -48563,12 +48553,12 @@ static void phi__states_advance(phi__run *run) {
         }
         if (wait) return;
         if (run->state == PHI__RUN_AFTER_LOOP) continue; /* who pops AGENT_END may prompt at once */
-        if (!phi__step_spent(rt)) continue;
+        if (!phi__slice_spent(&rt->slice)) continue;
         if (rt->tape == NULL) {
             phi__run_wake(run);
             return;
         }
-        phi__step_slice(rt);
+        phi__slice_begin(&rt->slice);
     }
 }
 
@@ -48581,7 +48571,7 @@ PHI__FN void phi__states_advance_all(phi_runtime *rt) {
         phi__run *run = rt->ready;
         phi__run_unready(run);
         phi__states_advance(run);
-        if (phi__step_spent(rt) && rt->tape == NULL) return;
+        if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }
 }
 
@@ -48669,7 +48659,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
         phi_thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
             phi__journal_list(thread, PHI__DIRTY_GREW);
-        if (phi__step_spent(rt)) return;
+        if (phi__slice_spent(&rt->slice)) return;
     }
 }
 
@@ -48867,7 +48857,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
+        call->tool = phi__toolset_find(run->agent->tools, call->block->name);
         phi__decision_init(&call->decision, run, call);
     }
     return true;
@@ -48944,7 +48934,7 @@ static bool phi__tools_may_start(const phi__run *run) {
     if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
-    if (!phi__agent_has_tools(agent)->has_lone) return true;
+    if (!agent->tools->has_lone) return true;
     for (i = run->tools.emitted; i < run->tools.next; i++) {
         const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
@@ -49163,7 +49153,7 @@ static bool phi__tools_log(phi__run *run) {
         result = phi__tools_entering(run, result);
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
-        if (phi__step_spent(run->agent->rt)) break;
+        if (phi__slice_spent(&run->agent->rt->slice)) break;
     }
     return true;
 }
@@ -49175,7 +49165,7 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
         bool over = run->tools.calls[i].after;
         if (!phi__tools_over(&run->tools.calls[i])) return false;
         if (i == run->tools.emitted && !phi__tools_log(run)) return false;
-        *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
+        *more = !over && run->tools.calls[i].after && phi__slice_spent(&run->agent->rt->slice);
         if (*more) return true;
     }
     *more = phi__tools_ready(run);
@@ -49223,7 +49213,7 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
         if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
             !phi__tools_log(run))
             return false;
-        *more = phi__step_spent(run->agent->rt);
+        *more = phi__slice_spent(&run->agent->rt->slice);
         if (*more || phi__tools_checkpoint(run)) return true;
     }
     return true;
@@ -49314,23 +49304,13 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
 
 /* ---- those of a run, else its agent's ---- */
 
-PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent) {
-    const phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
-    return own != NULL ? own : &agent->toolset;
-}
-
-PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent) {
-    phi__toolset *own = agent->run != NULL ? agent->run->toolset : NULL;
-    return own != NULL ? own : &agent->toolset;
-}
-
 /* Results are named also in a run that cannot go back itself: a later one may. */
 PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count) {
     phi__agent *agent = run->agent;
     phi__toolset *set = (phi__toolset *)phi__alloc(&agent->memory, sizeof *set);
     if (set == NULL) return false;
     phi__toolset_init(set, &agent->memory);
-    run->toolset = set; /* phi__run_free_toolset frees it */
+    run->toolset = agent->tools = set; /* phi__run_free_toolset frees it */
     if (!phi__toolset_take(set, tools, count, agent->desc.tool_timeout_ms)) return false;
     set->names_steps = set->names_steps || agent->toolset.names_steps;
     return true;
@@ -49341,6 +49321,7 @@ PHI__FN void phi__run_free_toolset(phi__run *run) {
     phi__toolset_free(run->toolset);
     phi__free(&run->agent->memory, run->toolset, sizeof *run->toolset);
     run->toolset = NULL;
+    run->agent->tools = &run->agent->toolset;
 }
 
 /* ---- src/loop/transfer.c ---- */
@@ -49875,11 +49856,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x0aa8bab2
+#if PHI__IMP_FEATURES != 0x84dc7d4e
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x0aa8bab2
+#define PHI__IMP_FEATURES 0x84dc7d4e
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50885,7 +50866,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
     phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
     if (job == NULL) return false;
     phi_arena_init(&job->arena, &agent->memory, 0);
-    job->request.agent = phi__agent_handle(agent);
+    job->request.agent = agent->handle;
     job->request.config = *config;
     job->request.target_tokens = target;
     job->lane = agent->thread->lanes.active;
@@ -51193,7 +51174,7 @@ static const phi_message *phi__context_edits_name(phi__run *run, const phi_messa
     phi_message *named;
     phi_content *content;
     size_t n = result->content_count;
-    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
+    if (!run->agent->tools->names_steps) return result;
     (void)phi__step_label(run->agent->thread->log.count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));
@@ -51718,7 +51699,7 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
 /* True: the agent is still there. */
 static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emitted *emitted,
                              phi_field *field) {
-    field->agent = phi__agent_handle(run->agent);
+    field->agent = run->agent->handle;
     field->block_index = (uint32_t)(emitted - f->emitted);
     field->tool_call_id = phi__fields_id(run, field->block_index);
     emitted->tool->on_field(emitted->tool->user_data, field);
@@ -51745,7 +51726,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
         return NULL;
-    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
+    tool = phi__toolset_find(run->agent->tools, phi__buf_str(&draft->name));
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
@@ -51804,7 +51785,7 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
-    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
+    if (!run->agent->tools->has_fields) return true;
     if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     for (i = whole ? 0 : f->from; i < assembly->count; i++) {
@@ -51871,7 +51852,7 @@ static phi__state phi__fields_take(phi__moment *moment) {
     bool there = true;
     switch (moment->point) {
     case PHI__POINT_REQUEST:
-        if (phi__agent_has_tools(run->agent)->has_fields) run->slices = true;
+        if (run->agent->tools->has_fields) run->slices = true;
         break;
     case PHI__POINT_SLICE: there = phi__fields_emit(run, f, moment->whole); break;
     case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;
@@ -51974,11 +51955,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xc99d11da
+#if PHI__IMP_AGENT != 0x82a820e6
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xc99d11da
+#define PHI__IMP_AGENT 0x82a820e6
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53281,6 +53262,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->desc.at_memory_limit = desc->at_memory_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi__toolset_init(&agent->toolset, &agent->memory);
+    agent->tools = &agent->toolset;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__log_limit(&agent->own.log, agent->desc.memory_limit_bytes);
@@ -53294,8 +53276,9 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
         phi__agent_destroy(agent);
         return NULL;
     }
-    agent->index = agent->slot->index;
-    agent->gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
+    agent->handle.rt = rt;
+    agent->handle.index = agent->slot->index;
+    agent->handle.gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
     phi__agent_adopt(phi__agent_find(desc->parent), agent);
     return agent;
 }
@@ -53318,7 +53301,7 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     agent = phi__agent_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__agent_open_thread(agent, desc) != PHI_OK) {
-        (void)phi_agent_free(phi__agent_handle(agent));
+        (void)phi_agent_free(agent->handle);
         return NULL;
     }
     return agent;
@@ -53330,7 +53313,7 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_agent none;
     phi__agent *agent = rt != NULL ? phi__agent_make(rt, desc, NULL) : NULL;
     memset(&none, 0, sizeof none);
-    return agent != NULL ? phi__agent_handle(agent) : none;
+    return agent != NULL ? agent->handle : none;
 }
 
 static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
@@ -53363,7 +53346,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->session_id = agent->line.session->id.at;
     out->config_id = agent->line.segment.at;
     out->workspace = phi__agent_text_or_null(agent->workspace);
-    if (agent->tree.parent != NULL) out->parent = phi__agent_handle(agent->tree.parent);
+    if (agent->tree.parent != NULL) out->parent = agent->tree.parent->handle;
     out->store = agent->has_store ? &agent->store : NULL;
     out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
     return PHI_OK;
@@ -55767,7 +55750,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     if (rt == NULL || phi__one_shot_check(rt, desc) != PHI_OK) return none;
     agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
-    if (phi__one_shot_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
+    if (phi__one_shot_begin(agent, desc) == PHI_OK) return agent->handle;
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
     phi__agent_drop(agent);
     return none;
@@ -56139,7 +56122,7 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
     if (response->status == PHI_BUSY) phi__response_update(response, response->agent->run);
     out->state = phi__response_state(response->status);
     out->status = response->status;
-    out->agent = phi__agent_handle(response->agent);
+    out->agent = response->agent->handle;
     out->loop_id = response->loop_id;
     out->id = response->id;
     out->query = response->query;
@@ -56204,6 +56187,8 @@ static phi_status phi__rt_tape(phi_runtime *rt, const phi_runtime_desc *desc, ph
     status = tape->ops->take(tape, &sources);
     if (status != PHI_OK) return status;
     rt->tape = tape;
+    rt->slice.work_us_fn = tape->work_us_fn;
+    rt->slice.user_data = tape;
     io->clock_us_fn = tape->clock_us_fn;
     io->random_fn = tape->random_fn;
     io->watch_fn = tape->watch_fn;
@@ -56227,12 +56212,13 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     memset(&io, 0, sizeof io);
     status = phi__rt_tape(rt, desc, &io, why);
     if (status != PHI_OK) return status;
-    io.step_budget_us = phi__step_budget_us(rt);
+    io.step_budget_us = rt->slice.budget_us;
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
     *why = "no memory, or the system has no poller for us";
     status = phi__io_new(&rt->memory, &io, &rt->io);
     if (status != PHI_OK) return status;
+    rt->slice.io = rt->io;
     rt->transport = desc->transport;
     if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
         phi__rt_attach(rt);
@@ -56306,9 +56292,10 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->responses, &rt->memory);
     phi__sessions_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
-    phi__step_init(rt, desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US,
-                   desc->step_budget_bytes != 0 ? desc->step_budget_bytes
-                                                : (uint32_t)PHI__RT_STEP_BYTES);
+    rt->slice.budget_us =
+        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
+    rt->slice.budget_bytes =
+        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RT_STEP_BYTES;
     return rt;
 }
 
@@ -56321,7 +56308,7 @@ static bool phi__rt_has_work(phi_runtime *rt) {
 
 /* Tools, or models of the host's own, want to be called in each step. */
 static bool phi__rt_polls(const phi_runtime *rt) {
-    return phi__calls_polled(rt) || rt->polled_runs > 0;
+    return rt->polls.count > 0 || rt->polled_runs > 0;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -56335,25 +56322,30 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    phi__step_slice(rt);
+    phi__slice_begin(&rt->slice);
 }
 
 /* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
    next time where it stopped. */
 static void phi__rt_io_pump(phi_runtime *rt, int wait) {
-    uint64_t until;
     int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */
         phi__rt_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    until = phi__step_io_until_us(rt);
-    while (done >= PHI__RT_READY_BATCH && phi__work_us(rt) < until)
+    while (done >= PHI__RT_READY_BATCH && !phi__slice_io_spent(&rt->slice))
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
 }
 
 static void phi__rt_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
+}
+
+/* Tools, and models of the host's own. */
+static void phi__rt_poll(phi_runtime *rt) {
+    rt->round++;
+    if (rt->polls.count > 0) phi__calls_poll(rt);
+    if (rt->polled_runs > 0) phi__providers_wake(rt);
 }
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
@@ -56369,8 +56361,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
         phi__posts_read(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
-    phi__calls_poll(rt);
-    phi__providers_wake(rt);
+    phi__rt_poll(rt);
     phi__states_advance_all(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
@@ -56414,8 +56405,7 @@ static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
         phi__rt_io_pump(rt, 0); /* tools that are run again */
     } else
         phi__rt_record(rt, wait);
-    phi__calls_poll(rt);
-    phi__providers_wake(rt);
+    phi__rt_poll(rt);
     ops->let_in(rt->tape);
     phi__rt_budget(rt);
     phi__states_advance_all(rt);
@@ -56499,21 +56489,17 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    phi__stored_evict(rt);
-    phi__forget_step(rt);
+    if (rt->grown.head[PHI__DIRTY_LEAVES] != NULL) phi__stored_evict(rt);
+    if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
         phi__rt_pump(rt, timeout_ms);
-    phi__stored_step(rt);
+    if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
     /* the inbox was read: what was said to them meanwhile is told as dropped */
-    phi__one_shot_retire(rt);
+    if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
-}
-
-PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
-    return rt != NULL && out != NULL && phi__events_pop(rt, out);
 }
 
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {
@@ -56823,7 +56809,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
         phi__step_end(rt);
     }
     phi_arena_free(&scratch);
-    return agent != NULL ? phi__agent_handle(agent) : none;
+    return agent != NULL ? agent->handle : none;
 }
 
 #else
@@ -57133,7 +57119,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.limits.max_turns = 1;
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
-    d.parent = phi__agent_handle(agent);
+    d.parent = agent->handle;
     d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     d.decision_timeout_ms = agent->desc.decision_timeout_ms;
@@ -57174,7 +57160,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
     writer->tree.hidden = s;
     if (s == NULL) {
-        (void)phi_agent_free(phi__agent_handle(writer));
+        (void)phi_agent_free(writer->handle);
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     }
     s->status = PHI_BUSY;
@@ -57260,11 +57246,11 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
         job->memory = &agent->memory;
-        job->writer = phi__agent_handle(writer);
+        job->writer = writer->handle;
     }
     *out = job;
     if (status == PHI_OK) return PHI_OK;
-    if (writer != NULL) (void)phi_agent_free(phi__agent_handle(writer));
+    if (writer != NULL) (void)phi_agent_free(writer->handle);
     phi__free(&agent->memory, job, sizeof *job);
     return status;
 }
@@ -57375,7 +57361,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (status == PHI_OK)
         status = phi__summary_next(writer, (phi__summary *)writer->tree.hidden, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
-    (void)phi_agent_free(phi__agent_handle(writer));
+    (void)phi_agent_free(writer->handle);
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")
                                    : status;
 }
@@ -57385,11 +57371,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xfa081ed1
+#if PHI__IMP_RECORD != 0x1b1f10df
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xfa081ed1
+#define PHI__IMP_RECORD 0x1b1f10df
 
 /* ---- src/record/session_in.h ---- */
 
@@ -61569,8 +61555,8 @@ static uint64_t phi__play_clock(void *user_data) {
     return tape->us;
 }
 
-static uint64_t phi__play_work_us(phi_tape *base) {
-    (void)base;
+static uint64_t phi__play_work_us(void *user_data) {
+    (void)user_data;
     return 0; /* only bytes bound a step: what it comes to is the same on every machine */
 }
 
@@ -61634,7 +61620,8 @@ static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
 }
 
 static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
-    return call->run->agent->index == phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX) &&
+    uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
+    return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
 
@@ -62096,20 +62083,19 @@ static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
 static const phi__tape_ops phi__play_ops = {
     phi__tape_take,    phi__play_attach,  phi__play_detach,  phi__play_begin,   phi__play_rest,
     phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing,
-    phi__play_work_us, phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,
-    phi__play_end,     phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
+    phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,    phi__play_end,
+    phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
     if (tape->off) return;
     for (i = tape->at; i < tape->count; i++) {
-        const phi__tape_line *line = &tape->index[i];
-        if (line->used || line->kind == PHI__TAPE_NOW || line->kind == PHI__TAPE_OVER ||
-            line->kind == PHI__TAPE_T || line->kind == PHI__TAPE_TIMERS ||
-            line->kind == PHI__TAPE_POSTS)
+        const phi__tape_line *l = &tape->index[i];
+        if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
+            l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)
             continue;
         phi__play_diverge(tape, i, "the end of the run",
-                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi__str(l->text.at, phi__utf8_cut(l->text, PHI__PLAY_WORDS)),
                           phi_str_of("the run has ended"));
         return;
     }
@@ -62119,6 +62105,7 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.ops = &phi__play_ops;
     tape->base.plays = true;
     tape->base.clock_us_fn = phi__play_clock;
+    tape->base.work_us_fn = phi__play_work_us;
     tape->base.transport.open = phi__play_open;
     tape->base.transport.resume = phi__play_resume;
     tape->base.transport.cancel = phi__play_cancel;
@@ -62337,8 +62324,8 @@ static uint64_t phi__record_clock(void *user_data) {
     return now;
 }
 
-static uint64_t phi__record_work_us(phi_tape *base) {
-    return phi__record_real_us(phi__record_of(base));
+static uint64_t phi__record_work_us(void *user_data) {
+    return phi__record_real_us(phi__record_of(user_data));
 }
 
 static void phi__record_touch(phi_tape *base) {
@@ -62655,7 +62642,7 @@ static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
         return;
     }
     line = phi__record_line(tape, "update");
-    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
     phi__records_true(line, "progress", progress);
@@ -62745,15 +62732,16 @@ static uint64_t phi__record_look_us(phi_tape *base) {
 }
 
 static const phi__tape_ops phi__record_ops = {
-    phi__record_take,  phi__record_attach,  phi__record_detach,  phi__record_begin,
-    phi__record_rest,  phi__record_woken,   phi__record_fired,   phi__record_posted,
-    phi__record_touch, phi__record_let_in,  phi__record_work_us, phi__record_look_us,
-    phi__record_stage, phi__record_head,    phi__record_push,    phi__record_end,
-    phi__record_start, phi__record_started, phi__record_result,  phi__record_said};
+    phi__record_take,    phi__record_attach, phi__record_detach,  phi__record_begin,
+    phi__record_rest,    phi__record_woken,  phi__record_fired,   phi__record_posted,
+    phi__record_touch,   phi__record_let_in, phi__record_look_us, phi__record_stage,
+    phi__record_head,    phi__record_push,   phi__record_end,     phi__record_start,
+    phi__record_started, phi__record_result, phi__record_said};
 
 PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.ops = &phi__record_ops;
     tape->base.clock_us_fn = phi__record_clock;
+    tape->base.work_us_fn = phi__record_work_us;
     tape->base.transport.open = phi__record_open;
     tape->base.transport.resume = phi__record_resume;
     tape->base.transport.cancel = phi__record_cancel;
@@ -62804,7 +62792,7 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena scratch;
     phi_message plain = *result;
     phi_arena_init(&scratch, &tape->memory, 0);
-    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
     phi__records_some(line, "details", result->details);

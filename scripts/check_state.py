@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MOST = 40
 # member of phi__run, phi__agent or phi_runtime: the files that touch it. What a run is saved by touches what it saves.
 OWNED = {
-    "ready": "loop/schedule", "slice": "loop/schedule",
+    "ready": "loop/schedule",
     "filter": "loop/input",
     "pause": "loop/limits",
     "listed": "loop/model_call",
@@ -27,7 +27,7 @@ OWNED = {
     "events": "loop/events",
     "one_shot": "loop/one_shot agent/one_shot_run",
     "room": "loop/forget loop/at_limit",
-    "polls": "loop/call",
+    "polls": "loop/call agent/runtime",
     "last_error": "loop/error",
 }
 # The same name of another struct's member, by the file: (file, member).

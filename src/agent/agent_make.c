@@ -217,6 +217,7 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
     agent->desc.at_memory_limit = desc->at_memory_limit;
     phi_arena_init(&agent->arena, &agent->memory, 512);
     phi__toolset_init(&agent->toolset, &agent->memory);
+    agent->tools = &agent->toolset;
     phi_arena_init(&agent->model_arena, &agent->memory, 256);
     phi__thread_init(&agent->own, &agent->memory, rt->io);
     phi__log_limit(&agent->own.log, agent->desc.memory_limit_bytes);
@@ -230,8 +231,9 @@ static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc,
         phi__agent_destroy(agent);
         return NULL;
     }
-    agent->index = agent->slot->index;
-    agent->gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
+    agent->handle.rt = rt;
+    agent->handle.index = agent->slot->index;
+    agent->handle.gen = phi__slot_gen(PHI__LOAD(&agent->slot->word));
     phi__agent_adopt(phi__agent_find(desc->parent), agent);
     return agent;
 }
@@ -254,7 +256,7 @@ PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc,
     agent = phi__agent_build(rt, desc, lent);
     if (agent == NULL) (void)phi__error(rt, PHI_NO_MEMORY, "phi_agent_new: out of memory");
     if (agent != NULL && phi__agent_open_thread(agent, desc) != PHI_OK) {
-        (void)phi_agent_free(phi__agent_handle(agent));
+        (void)phi_agent_free(agent->handle);
         return NULL;
     }
     return agent;
@@ -266,7 +268,7 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
     phi_agent none;
     phi__agent *agent = rt != NULL ? phi__agent_make(rt, desc, NULL) : NULL;
     memset(&none, 0, sizeof none);
-    return agent != NULL ? phi__agent_handle(agent) : none;
+    return agent != NULL ? agent->handle : none;
 }
 
 static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
@@ -299,7 +301,7 @@ PHI_API phi_status phi_agent_get_desc(phi_agent handle, phi_agent_desc *out) {
     out->session_id = agent->line.session->id.at;
     out->config_id = agent->line.segment.at;
     out->workspace = phi__agent_text_or_null(agent->workspace);
-    if (agent->tree.parent != NULL) out->parent = phi__agent_handle(agent->tree.parent);
+    if (agent->tree.parent != NULL) out->parent = agent->tree.parent->handle;
     out->store = agent->has_store ? &agent->store : NULL;
     out->thread_id = agent->own.journal != NULL ? agent->own.journal->id : NULL;
     return PHI_OK;

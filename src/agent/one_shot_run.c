@@ -247,7 +247,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     if (rt == NULL || phi__one_shot_check(rt, desc) != PHI_OK) return none;
     agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
-    if (phi__one_shot_begin(agent, desc) == PHI_OK) return phi__agent_handle(agent);
+    if (phi__one_shot_begin(agent, desc) == PHI_OK) return agent->handle;
     agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
     phi__agent_drop(agent);
     return none;

@@ -268,7 +268,7 @@ PHI_API phi_status phi_response_get(phi_response handle, phi_response_info *out)
     if (response->status == PHI_BUSY) phi__response_update(response, response->agent->run);
     out->state = phi__response_state(response->status);
     out->status = response->status;
-    out->agent = phi__agent_handle(response->agent);
+    out->agent = response->agent->handle;
     out->loop_id = response->loop_id;
     out->id = response->id;
     out->query = response->query;

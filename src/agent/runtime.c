@@ -37,6 +37,8 @@ static phi_status phi__rt_tape(phi_runtime *rt, const phi_runtime_desc *desc, ph
     status = tape->ops->take(tape, &sources);
     if (status != PHI_OK) return status;
     rt->tape = tape;
+    rt->slice.work_us_fn = tape->work_us_fn;
+    rt->slice.user_data = tape;
     io->clock_us_fn = tape->clock_us_fn;
     io->random_fn = tape->random_fn;
     io->watch_fn = tape->watch_fn;
@@ -60,12 +62,13 @@ static phi_status phi__rt_io(phi_runtime *rt, const phi_runtime_desc *desc, cons
     memset(&io, 0, sizeof io);
     status = phi__rt_tape(rt, desc, &io, why);
     if (status != PHI_OK) return status;
-    io.step_budget_us = phi__step_budget_us(rt);
+    io.step_budget_us = rt->slice.budget_us;
     io.max_starts_per_step =
         desc->max_starts_per_step != 0 ? desc->max_starts_per_step : (uint32_t)PHI__RT_STARTS;
     *why = "no memory, or the system has no poller for us";
     status = phi__io_new(&rt->memory, &io, &rt->io);
     if (status != PHI_OK) return status;
+    rt->slice.io = rt->io;
     rt->transport = desc->transport;
     if (rt->transport != NULL || (rt->tape != NULL && rt->tape->plays)) {
         phi__rt_attach(rt);
@@ -139,9 +142,10 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
     phi__slots_init(&rt->responses, &rt->memory);
     phi__sessions_init(&rt->sessions, &rt->memory);
     phi__events_init(&rt->events, &rt->memory);
-    phi__step_init(rt, desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US,
-                   desc->step_budget_bytes != 0 ? desc->step_budget_bytes
-                                                : (uint32_t)PHI__RT_STEP_BYTES);
+    rt->slice.budget_us =
+        desc->step_budget_us != 0 ? desc->step_budget_us : (uint32_t)PHI__RT_STEP_US;
+    rt->slice.budget_bytes =
+        desc->step_budget_bytes != 0 ? desc->step_budget_bytes : (uint32_t)PHI__RT_STEP_BYTES;
     return rt;
 }
 
@@ -154,7 +158,7 @@ static bool phi__rt_has_work(phi_runtime *rt) {
 
 /* Tools, or models of the host's own, want to be called in each step. */
 static bool phi__rt_polls(const phi_runtime *rt) {
-    return phi__calls_polled(rt) || rt->polled_runs > 0;
+    return rt->polls.count > 0 || rt->polled_runs > 0;
 }
 
 /* How long this step may sleep: not at all while something is waiting already. */
@@ -168,25 +172,30 @@ static int phi__rt_timeout(phi_runtime *rt, int timeout_ms) {
 static void phi__rt_budget(phi_runtime *rt) {
     rt->step_began_us = phi__io_now_us(rt->io);
     rt->step_wall_ms = phi__io_wall_ms(rt->io);
-    phi__step_slice(rt);
+    phi__slice_begin(&rt->slice);
 }
 
 /* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
    next time where it stopped. */
 static void phi__rt_io_pump(phi_runtime *rt, int wait) {
-    uint64_t until;
     int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */
         phi__rt_budget(rt);
         phi__io_step_begin(rt->io);
     }
-    until = phi__step_io_until_us(rt);
-    while (done >= PHI__RT_READY_BATCH && phi__work_us(rt) < until)
+    while (done >= PHI__RT_READY_BATCH && !phi__slice_io_spent(&rt->slice))
         done = phi__io_wait(rt->io, 0, PHI__RT_READY_BATCH);
 }
 
 static void phi__rt_transport(phi_runtime *rt) {
     if (rt->transport->pump != NULL) rt->transport->pump(rt->transport->user_data);
+}
+
+/* Tools, and models of the host's own. */
+static void phi__rt_poll(phi_runtime *rt) {
+    rt->round++;
+    if (rt->polls.count > 0) phi__calls_poll(rt);
+    if (rt->polled_runs > 0) phi__providers_wake(rt);
 }
 
 static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
@@ -202,8 +211,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
         phi__posts_read(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
-    phi__calls_poll(rt);
-    phi__providers_wake(rt);
+    phi__rt_poll(rt);
     phi__states_advance_all(rt);
     phi__rt_transport(rt); /* what the runs have opened leaves in this step */
 }
@@ -247,8 +255,7 @@ static void phi__rt_pump_taped(phi_runtime *rt, int timeout_ms) {
         phi__rt_io_pump(rt, 0); /* tools that are run again */
     } else
         phi__rt_record(rt, wait);
-    phi__calls_poll(rt);
-    phi__providers_wake(rt);
+    phi__rt_poll(rt);
     ops->let_in(rt->tape);
     phi__rt_budget(rt);
     phi__states_advance_all(rt);
@@ -332,21 +339,17 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    phi__stored_evict(rt);
-    phi__forget_step(rt);
+    if (rt->grown.head[PHI__DIRTY_LEAVES] != NULL) phi__stored_evict(rt);
+    if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
         phi__rt_pump(rt, timeout_ms);
-    phi__stored_step(rt);
+    if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
     /* the inbox was read: what was said to them meanwhile is told as dropped */
-    phi__one_shot_retire(rt);
+    if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
     phi__step_end(rt);
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
-}
-
-PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
-    return rt != NULL && out != NULL && phi__events_pop(rt, out);
 }
 
 PHI_API intptr_t phi_runtime_fd(const phi_runtime *rt) {

@@ -257,7 +257,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
         phi__step_end(rt);
     }
     phi_arena_free(&scratch);
-    return agent != NULL ? phi__agent_handle(agent) : none;
+    return agent != NULL ? agent->handle : none;
 }
 
 #else

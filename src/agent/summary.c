@@ -285,7 +285,7 @@ static phi_agent_desc phi__summary_agent(const phi__agent *agent, const phi_summ
     d.limits.max_turns = 1;
     d.deadlines = agent->desc.deadlines;
     d.retry = agent->desc.retry;
-    d.parent = phi__agent_handle(agent);
+    d.parent = agent->handle;
     d.hook_fn = agent->desc.hook_fn; /* the key may be the host's to give */
     d.hook_points = agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL;
     d.decision_timeout_ms = agent->desc.decision_timeout_ms;
@@ -326,7 +326,7 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     s = (phi__summary *)phi__arena_zero(&writer->arena, sizeof *s);
     writer->tree.hidden = s;
     if (s == NULL) {
-        (void)phi_agent_free(phi__agent_handle(writer));
+        (void)phi_agent_free(writer->handle);
         return phi__error(agent->rt, PHI_NO_MEMORY, "a summary: out of memory");
     }
     s->status = PHI_BUSY;
@@ -412,11 +412,11 @@ static phi_status phi__summary_start(void *user_data, const phi_compaction_reque
         if (status == PHI_OK && s->count == 0) status = PHI_NOT_FOUND;
         if (status == PHI_OK) status = phi__summary_next(writer, s, phi__str("", 0));
         job->memory = &agent->memory;
-        job->writer = phi__agent_handle(writer);
+        job->writer = writer->handle;
     }
     *out = job;
     if (status == PHI_OK) return PHI_OK;
-    if (writer != NULL) (void)phi_agent_free(phi__agent_handle(writer));
+    if (writer != NULL) (void)phi_agent_free(writer->handle);
     phi__free(&agent->memory, job, sizeof *job);
     return status;
 }
@@ -527,7 +527,7 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
     if (status == PHI_OK)
         status = phi__summary_next(writer, (phi__summary *)writer->tree.hidden, phi__str("", 0));
     if (status == PHI_OK) return PHI_OK;
-    (void)phi_agent_free(phi__agent_handle(writer));
+    (void)phi_agent_free(writer->handle);
     return status == PHI_NO_MEMORY ? phi__error(handle.rt, status, "phi_summarize: out of memory")
                                    : status;
 }

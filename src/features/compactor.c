@@ -51,7 +51,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
     phi__compactor_job *job = (phi__compactor_job *)phi__alloc(&agent->memory, sizeof *job);
     if (job == NULL) return false;
     phi_arena_init(&job->arena, &agent->memory, 0);
-    job->request.agent = phi__agent_handle(agent);
+    job->request.agent = agent->handle;
     job->request.config = *config;
     job->request.target_tokens = target;
     job->lane = agent->thread->lanes.active;

@@ -197,7 +197,7 @@ static const phi_message *phi__context_edits_name(phi__run *run, const phi_messa
     phi_message *named;
     phi_content *content;
     size_t n = result->content_count;
-    if (!phi__agent_has_tools(run->agent)->names_steps) return result;
+    if (!run->agent->tools->names_steps) return result;
     (void)phi__step_label(run->agent->thread->log.count, label);
     named = (phi_message *)phi_arena_alloc(arena, sizeof *named);
     content = (phi_content *)phi__arena_zero(arena, phi__mul(phi__add(n, 1), sizeof *content));

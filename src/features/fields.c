@@ -35,7 +35,7 @@ static phi_str phi__fields_id(const phi__run *run, size_t block) {
 /* True: the agent is still there. */
 static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emitted *emitted,
                              phi_field *field) {
-    field->agent = phi__agent_handle(run->agent);
+    field->agent = run->agent->handle;
     field->block_index = (uint32_t)(emitted - f->emitted);
     field->tool_call_id = phi__fields_id(run, field->block_index);
     emitted->tool->on_field(emitted->tool->user_data, field);
@@ -62,7 +62,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     const phi_tool *tool;
     if (draft->bytes.len == 0 || phi__assembly_kind(assembly, block) != PHI_CONTENT_TOOL_CALL)
         return NULL;
-    tool = phi__toolset_find(phi__agent_has_tools(run->agent), phi__buf_str(&draft->name));
+    tool = phi__toolset_find(run->agent->tools, phi__buf_str(&draft->name));
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
@@ -121,7 +121,7 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
-    if (!phi__agent_has_tools(run->agent)->has_fields) return true;
+    if (!run->agent->tools->has_fields) return true;
     if (phi__attempt_lost(run) || assembly->no_memory || assembly->failure.kind != PHI_FAILURE_NONE)
         return true;
     for (i = whole ? 0 : f->from; i < assembly->count; i++) {
@@ -188,7 +188,7 @@ static phi__state phi__fields_take(phi__moment *moment) {
     bool there = true;
     switch (moment->point) {
     case PHI__POINT_REQUEST:
-        if (phi__agent_has_tools(run->agent)->has_fields) run->slices = true;
+        if (run->agent->tools->has_fields) run->slices = true;
         break;
     case PHI__POINT_SLICE: there = phi__fields_emit(run, f, moment->whole); break;
     case PHI__POINT_DROPPED: there = phi__fields_drop(run, f); break;

@@ -441,10 +441,10 @@ static bool phi__attempt_decode(phi__run *run, bool *wait) {
             phi__reader_feed(&run->attempt.reader, bytes);
         else
             phi__attempt_collect(run, bytes);
-        phi__step_took(rt, bytes.len);
+        phi__slice_took(&rt->slice, bytes.len);
         phi__transfer_took(run->attempt.transfer, bytes.len);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
-        if (phi__step_spent(rt)) return false;
+        if (phi__slice_spent(&rt->slice)) return false;
     }
 }
 

@@ -440,16 +440,13 @@ static void phi__call_poll_tool(phi_runtime *rt, phi__toolcall *call) {
 /* Goes on where the last step stopped, so that none starves under a small budget; with a tape all
    have their turn in each. The ring may change under way: a round is over when it comes to a call
    that had its turn. */
-PHI__FN bool phi__calls_polled(const phi_runtime *rt) { return rt->polls.count > 0; }
-
 PHI__FN void phi__calls_poll(phi_runtime *rt) {
-    uint32_t round = phi__step_next(rt);
-    while (rt->polls.next != NULL && rt->polls.next->poll_round != round) {
+    while (rt->polls.next != NULL && rt->polls.next->poll_round != rt->round) {
         phi__toolcall *call = rt->polls.next;
         rt->polls.next = call->poll_next;
-        call->poll_round = round;
+        call->poll_round = rt->round;
         phi__call_poll_tool(rt, call);
-        if (rt->tape == NULL && phi__step_spent(rt)) return;
+        if (rt->tape == NULL && phi__slice_spent(&rt->slice)) return;
     }
 }
 
@@ -538,7 +535,7 @@ PHI_API phi_agent phi_call_agent(phi_call handle) {
     phi__toolcall *call = phi__call_find(handle);
     phi_agent none;
     memset(&none, 0, sizeof none);
-    return call != NULL ? phi__agent_handle(call->run->agent) : none;
+    return call != NULL ? call->run->agent->handle : none;
 }
 
 PHI_API uint32_t phi_call_block_index(phi_call handle) {

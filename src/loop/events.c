@@ -274,7 +274,7 @@ static bool phi__events_free_one(phi__events *events) {
 static void phi__events_queue(phi__agent *agent, phi__record *record) {
     phi__events *events = &agent->rt->events;
     phi_event *event = &record->event;
-    event->agent = phi__agent_handle(agent);
+    event->agent = agent->handle;
     event->user_data = agent->desc.user_data;
     event->seq = ++events->seq;
     event->timestamp_ms =
@@ -441,24 +441,6 @@ static void phi__events_paid(phi__record *record) {
     phi__events_emit_drops(agent);
 }
 
-PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out) {
-    phi__events *events = &rt->events;
-    phi__record *record = events->queued.head;
-    if (record == NULL) return false;
-    phi__events_paid(record);
-    phi__events_look_up(record);
-    *out = record->event;
-    if (record->block == NULL) { /* it holds nothing that its copy points to */
-        phi__events_drop(events, record);
-        return true;
-    }
-    phi__events_unlink(&events->queued, record);
-    phi__events_link(&events->popped, record);
-    if (events->kept == NULL) events->kept = record;
-    record->popped = true;
-    return true;
-}
-
 PHI__FN bool phi__events_due(const phi_runtime *rt) {
     return rt->events.popped.head != rt->events.kept;
 }
@@ -523,4 +505,26 @@ PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     entry.message = kept;
     return phi__events_note(run, &entry) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
+}
+
+/* ---- public ---- */
+
+PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
+    phi__events *events;
+    phi__record *record;
+    if (rt == NULL || out == NULL || rt->events.queued.head == NULL) return false;
+    events = &rt->events;
+    record = events->queued.head;
+    phi__events_paid(record);
+    phi__events_look_up(record);
+    *out = record->event;
+    if (record->block == NULL) { /* it holds nothing that its copy points to */
+        phi__events_drop(events, record);
+        return true;
+    }
+    phi__events_unlink(&events->queued, record);
+    phi__events_link(&events->popped, record);
+    if (events->kept == NULL) events->kept = record;
+    record->popped = true;
+    return true;
 }

@@ -99,7 +99,6 @@ PHI__FN void phi__events_unreserve(phi__agent *agent);
 /* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
    false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
-PHI__FN bool phi__events_pop(phi_runtime *rt, phi_event *out);
 /* What was popped before this step is not the host's any more: a part of it is freed, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */

@@ -1,4 +1,4 @@
-/* find_in.h - agents by their handles, and the handles of agents. */
+/* find_in.h - agents by their handles. */
 #ifndef PHI_LOOP_FIND_IN_H
 #define PHI_LOOP_FIND_IN_H
 
@@ -8,18 +8,10 @@ PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
 /* PHI_OK, or PHI_BUSY while a run goes on, with words that begin with `what`. */
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
-static inline phi_agent phi__agent_handle(const phi__agent *agent) {
-    phi_agent handle;
-    handle.rt = agent->rt;
-    handle.index = agent->index;
-    handle.gen = agent->gen;
-    return handle;
-}
-
 /* The agent that the host knows: of a hidden one, its parent. */
 static inline phi_agent phi__agent_seen(const phi__agent *agent) {
-    return phi__agent_handle(
-        agent->tree.hidden_fn != NULL && agent->tree.parent != NULL ? agent->tree.parent : agent);
+    bool hidden = agent->tree.hidden_fn != NULL && agent->tree.parent != NULL;
+    return hidden ? agent->tree.parent->handle : agent->handle;
 }
 
 #endif

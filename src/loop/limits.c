@@ -114,7 +114,7 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
     phi__limits_budget_release(run);
     for (agent = run->agent; agent != NULL; agent = agent->tree.parent)
         if (!phi__limits_budget_fits(&agent->budget, tokens, cost, reason, size)) {
-            phi__limits_pause_of(run, phi__agent_handle(agent));
+            phi__limits_pause_of(run, agent->handle);
             return false;
         }
     run->reserved.tokens = tokens;
@@ -221,7 +221,7 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
         phi__limits_charge_of(run)->usage.input + phi__limits_charge_of(run)->usage.output;
     uint64_t now_us = phi__io_now_us(run->agent->rt->io);
     double seconds = (double)(now_us - run->started_us) / 1e6;
-    phi__limits_pause_of(run, phi__agent_handle(run->agent));
+    phi__limits_pause_of(run, run->agent->handle);
     if (limits->max_turns != PHI_UNLIMITED && run->turn.index >= limits->max_turns) {
         (void)snprintf(reason, size, "Max turns reached (%u/%u)", (unsigned)run->turn.index,
                        (unsigned)limits->max_turns);

@@ -77,7 +77,6 @@ PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
 PHI__FN phi_status phi__call_take(phi__toolcall *call, const phi_tool_result *result);
 PHI__FN void phi__call_unclaim(phi__toolcall *call);
 PHI__FN void phi__calls_poll(phi_runtime *rt);
-PHI__FN bool phi__calls_polled(const phi_runtime *rt); /* some want to be called in each step */
 
 /* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
@@ -162,9 +161,6 @@ PHI__FN void phi__one_shot_drop(phi__agent *agent);
 PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
 /* toolset.c */
-/* The tools that hold now: those of the run that goes on, or the agent's. */
-PHI__FN phi__toolset *phi__agent_tools(phi__agent *agent);
-PHI__FN const phi__toolset *phi__agent_has_tools(const phi__agent *agent);
 /* Tools of the run's own, copied. False: no memory. */
 PHI__FN bool phi__run_take_tools(phi__run *run, const phi_tool *tools, size_t count);
 PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */

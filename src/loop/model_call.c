@@ -231,7 +231,7 @@ enum {
 /* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
 static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
-    phi__toolset *set = phi__agent_tools(agent);
+    phi__toolset *set = agent->tools;
     phi__ask *ask = &run->attempt.ask;
     phi_status status;
     memset(ask, 0, sizeof *ask);
@@ -399,7 +399,7 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run) {
         phi__sha256_begin(&hash->sha);
     }
     while (!hash->done && !phi__model_call_hash(run, hash))
-        if (phi__step_spent(rt)) return PHI__RUN_SIGN;
+        if (phi__slice_spent(&rt->slice)) return PHI__RUN_SIGN;
     hash->signing.wall_ms = phi__io_wall_ms(rt->io);
     run->agent->codec->sign(&run->attempt.encoder, &hash->signing);
     return run->attempt.encoder.failed ? PHI__RUN_LOST : PHI__RUN_SEND;

@@ -24,7 +24,7 @@ PHI__FN uint64_t phi__projection_view_tokens(const phi__agent *agent) {
 
 PHI__FN uint64_t phi__projection_tool_tokens(const phi__agent *agent) {
     const phi_token_counter *counter = phi__projection_counter(agent);
-    const phi__toolset *set = phi__agent_has_tools(agent);
+    const phi__toolset *set = agent->tools;
     uint64_t sum = phi_tokens_of_text(counter, agent->format_schema);
     size_t i;
     for (i = 0; i < set->count; i++)
@@ -186,7 +186,7 @@ static bool phi__projection_need(phi__run *run) {
     if (projected->needed == 0 || projected->needed == was) return true;
     if (!phi__projection_emit(run, PHI_EV_SUMMARY_NEEDED, phi__str("", 0))) return false;
     if (policy->summaries == PHI_SUMMARIES_WRITE && agent->rt->summarize_fn != NULL)
-        (void)agent->rt->summarize_fn(phi__agent_handle(agent), projected->last.need_from,
+        (void)agent->rt->summarize_fn(agent->handle, projected->last.need_from,
                                       projected->last.need_to);
     return true;
 }

@@ -87,7 +87,7 @@ PHI__FN phi_status phi__provider_ask(phi__run *run) {
     const phi__ask *ask = &run->attempt.ask;
     phi_model_request *request = (phi_model_request *)phi__arena_zero(&run->arena, sizeof *request);
     if (request == NULL || !phi__provider_tools(run, request)) return PHI_NO_MEMORY;
-    request->agent = phi__agent_handle(run->agent);
+    request->agent = run->agent->handle;
     request->system_prompt = ask->system_prompt;
     request->tool_choice = ask->tool_choice;
     request->thinking = ask->thinking;
@@ -225,10 +225,9 @@ PHI__FN bool phi__provider_poll(phi__run *run, bool *wait) {
     phi__assembly *assembly = &run->attempt.answer->assembly;
     phi_poll said;
     *wait = true;
-    if (run->hosted.polled_step == phi__step_round(run->agent->rt) ||
-        phi__events_backlog(run->agent))
+    if (run->hosted.polled_step == run->agent->rt->round || phi__events_backlog(run->agent))
         return false;
-    run->hosted.polled_step = phi__step_round(run->agent->rt);
+    run->hosted.polled_step = run->agent->rt->round;
     run->attempt.answer->viewed = false;
     run->hosted.in_call = true;
     said = provider->poll(provider->user_data, run->hosted.call, phi__writer_of(assembly));

@@ -1,4 +1,4 @@
-/* schedule.c - which runs go on, and for how long. */
+/* schedule.c - which runs go on. */
 #include "loop/schedule_in.h"
 
 #include "loop/state_in.h"
@@ -6,39 +6,6 @@
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
     return rt->tape != NULL ? rt->tape->ops->look_us(rt->tape) : phi__io_now_us(rt->io);
 }
-
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt) {
-    return rt->tape != NULL ? rt->tape->ops->work_us(rt->tape) : phi__io_now_us(rt->io);
-}
-
-/* A slice that was begun is finished: a third of the budget is kept for that. */
-PHI__FN void phi__step_slice(phi_runtime *rt) {
-    rt->slice.until_us = phi__work_us(rt) + rt->slice.budget_us - rt->slice.budget_us / 3;
-    rt->slice.bytes_left = rt->slice.budget_bytes;
-}
-
-PHI__FN bool phi__step_spent(const phi_runtime *rt) {
-    return rt->slice.bytes_left == 0 || phi__work_us(rt) >= rt->slice.until_us;
-}
-
-PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes) {
-    rt->slice.budget_us = budget_us;
-    rt->slice.budget_bytes = budget_bytes;
-}
-
-PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt) { return rt->slice.budget_us; }
-
-PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt) {
-    return rt->slice.until_us - rt->slice.budget_us / 6;
-}
-
-PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes) {
-    rt->slice.bytes_left -= phi__min(rt->slice.bytes_left, bytes);
-}
-
-PHI__FN uint32_t phi__step_next(phi_runtime *rt) { return ++rt->slice.round; }
-
-PHI__FN uint32_t phi__step_round(const phi_runtime *rt) { return rt->slice.round; }
 
 /* ---- the ready list ---- */
 
@@ -109,7 +76,7 @@ PHI__FN void phi__run_cancel_tree(phi__agent *top, bool after_turn) {
 }
 
 PHI__FN void phi__run_show_state(const phi__agent *agent, bool running) {
-    (void)phi__slots_change(&agent->rt->agents, agent->index, agent->gen,
+    (void)phi__slots_change(&agent->rt->agents, agent->handle.index, agent->handle.gen,
                             (uint32_t)(running ? PHI__AGENT_IDLE : PHI__AGENT_RUNNING),
                             (uint32_t)(running ? PHI__AGENT_RUNNING : PHI__AGENT_IDLE));
 }

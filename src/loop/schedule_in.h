@@ -1,11 +1,12 @@
 /* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
-   them, and the budget of a step.
+   them.
 
    A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
-   it. A slice that was begun is finished, so a part of the step's budget is kept for that. */
+   it. */
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
+#include "io/slice_in.h"
 #include "io/transport.h"
 #include "loop/types_in.h"
 
@@ -23,25 +24,8 @@ typedef struct phi__ready {
     bool in;
 } phi__ready;
 
-/* What a step may take, and what is left of it. */
-typedef struct phi__slice {
-    uint32_t budget_us, budget_bytes;
-    uint64_t until_us;
-    size_t bytes_left;
-    uint32_t round; /* counts the steps */
-} phi__slice;
-
-PHI__FN void phi__step_init(phi_runtime *rt, uint32_t budget_us, uint32_t budget_bytes);
-PHI__FN uint32_t phi__step_budget_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__step_io_until_us(const phi_runtime *rt); /* the runs get the rest */
-PHI__FN void phi__step_took(phi_runtime *rt, size_t bytes);    /* bytes were decoded */
-PHI__FN uint32_t phi__step_next(phi_runtime *rt);              /* another step: its number */
-PHI__FN uint32_t phi__step_round(const phi_runtime *rt);       /* of the one that goes on */
-PHI__FN void phi__step_slice(phi_runtime *rt);                 /* the step's budget, anew */
-PHI__FN bool phi__step_spent(const phi_runtime *rt);
 /* The clock, for what is only shown to the host: a tape does not record the look. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
-PHI__FN uint64_t phi__work_us(const phi_runtime *rt); /* of the step's budget */
 
 PHI__FN void phi__run_wake(phi__run *run);
 PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */

@@ -278,7 +278,7 @@ typedef struct phi__agent_spent {
 struct phi__agent {
     phi_runtime *rt;
     phi__slot *slot; /* NULL: freed, waiting for the step's end */
-    uint32_t index, gen;
+    phi_agent handle;
     phi__agent *next_retired;
     phi_memory memory;
     /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
@@ -291,7 +291,8 @@ struct phi__agent {
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
-    phi__toolset toolset;                       /* phi__agent_tools: what holds now */
+    phi__toolset toolset;
+    phi__toolset *tools; /* those that hold now: of the run that goes on, or `toolset` */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
@@ -369,6 +370,7 @@ struct phi_runtime {
     phi__agents one_shot_over;   /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
+    uint32_t round; /* counts the steps */
     uint64_t step_began_us;
     int64_t step_wall_ms; /* of the step; one look at the clock serves all its events */
     bool in_step, closing;

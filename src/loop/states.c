@@ -496,12 +496,12 @@ static void phi__states_advance(phi__run *run) {
         }
         if (wait) return;
         if (run->state == PHI__RUN_AFTER_LOOP) continue; /* who pops AGENT_END may prompt at once */
-        if (!phi__step_spent(rt)) continue;
+        if (!phi__slice_spent(&rt->slice)) continue;
         if (rt->tape == NULL) {
             phi__run_wake(run);
             return;
         }
-        phi__step_slice(rt);
+        phi__slice_begin(&rt->slice);
     }
 }
 
@@ -514,6 +514,6 @@ PHI__FN void phi__states_advance_all(phi_runtime *rt) {
         phi__run *run = rt->ready;
         phi__run_unready(run);
         phi__states_advance(run);
-        if (phi__step_spent(rt) && rt->tape == NULL) return;
+        if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }
 }

@@ -81,7 +81,7 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
         phi_thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
             phi__journal_list(thread, PHI__DIRTY_GREW);
-        if (phi__step_spent(rt)) return;
+        if (phi__slice_spent(&rt->slice)) return;
     }
 }
 

@@ -37,7 +37,6 @@ typedef struct phi__tape_ops {
     void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
     void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
     void (*let_in)(phi_tape *tape);
-    uint64_t (*work_us)(phi_tape *tape); /* the clock of the step's budget */
     uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
     /* What a transport says. */
     phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
@@ -60,6 +59,7 @@ struct phi_tape {
     const phi__tape_ops *ops;
     phi_transport transport; /* of the runtime */
     uint64_t (*clock_us_fn)(void *user_data);
+    uint64_t (*work_us_fn)(void *user_data); /* of a step's slice */
     void (*random_fn)(void *user_data, void *out, size_t len);
     void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
     bool plays;

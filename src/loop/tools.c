@@ -114,7 +114,7 @@ PHI__FN bool phi__tools_lay_calls(phi__run *run) {
         call->run = run;
         call->block = &reply->content[i];
         call->arguments = call->block->arguments;
-        call->tool = phi__toolset_find(phi__agent_tools(run->agent), call->block->name);
+        call->tool = phi__toolset_find(run->agent->tools, call->block->name);
         phi__decision_init(&call->decision, run, call);
     }
     return true;
@@ -191,7 +191,7 @@ static bool phi__tools_may_start(const phi__run *run) {
     if (agent->desc.tool_mode == PHI_TOOLS_BATCHED && run->tools.next % agent->desc.tool_batch == 0)
         return false;
     if (next->tool != NULL && next->tool->not_concurrent) return false;
-    if (!phi__agent_has_tools(agent)->has_lone) return true;
+    if (!agent->tools->has_lone) return true;
     for (i = run->tools.emitted; i < run->tools.next; i++) {
         const phi__toolcall *call = &run->tools.calls[i];
         if (call->result == NULL && call->tool != NULL && call->tool->not_concurrent) return false;
@@ -410,7 +410,7 @@ static bool phi__tools_log(phi__run *run) {
         result = phi__tools_entering(run, result);
         if (result == NULL || !phi__events_log(run, result) || !phi__tools_log_spawn(call, result))
             return false;
-        if (phi__step_spent(run->agent->rt)) break;
+        if (phi__slice_spent(&run->agent->rt->slice)) break;
     }
     return true;
 }
@@ -422,7 +422,7 @@ static bool phi__tools_flush(phi__run *run, bool *more) {
         bool over = run->tools.calls[i].after;
         if (!phi__tools_over(&run->tools.calls[i])) return false;
         if (i == run->tools.emitted && !phi__tools_log(run)) return false;
-        *more = !over && run->tools.calls[i].after && phi__step_spent(run->agent->rt);
+        *more = !over && run->tools.calls[i].after && phi__slice_spent(&run->agent->rt->slice);
         if (*more) return true;
     }
     *more = phi__tools_ready(run);
@@ -470,7 +470,7 @@ static bool phi__tools_fill(phi__run *run, bool *more) {
         if (run->agent->slot == NULL || !phi__tools_over(&run->tools.calls[run->tools.next - 1]) ||
             !phi__tools_log(run))
             return false;
-        *more = phi__step_spent(run->agent->rt);
+        *more = phi__slice_spent(&run->agent->rt->slice);
         if (*more || phi__tools_checkpoint(run)) return true;
     }
     return true;

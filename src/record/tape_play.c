@@ -41,8 +41,8 @@ static uint64_t phi__play_clock(void *user_data) {
     return tape->us;
 }
 
-static uint64_t phi__play_work_us(phi_tape *base) {
-    (void)base;
+static uint64_t phi__play_work_us(void *user_data) {
+    (void)user_data;
     return 0; /* only bytes bound a step: what it comes to is the same on every machine */
 }
 
@@ -106,7 +106,8 @@ static bool phi__play_runs(const phi__tape *tape, const phi__toolcall *call) {
 }
 
 static bool phi__play_is_call(const phi__toolcall *call, const phi_json *root) {
-    return call->run->agent->index == phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX) &&
+    uint64_t agent = phi_json_uint(phi_json_get(root, "agent"), UINT64_MAX);
+    return call->run->agent->handle.index == agent &&
            phi_str_equal(call->block->id, phi_json_str(phi_json_get(root, "id"), ""));
 }
 
@@ -568,20 +569,19 @@ static void phi__play_detach(phi_tape *base) { phi__play_of(base)->rt = NULL; }
 static const phi__tape_ops phi__play_ops = {
     phi__tape_take,    phi__play_attach,  phi__play_detach,  phi__play_begin,   phi__play_rest,
     phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing, phi__play_nothing,
-    phi__play_work_us, phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,
-    phi__play_end,     phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
+    phi__play_look_us, phi__play_stage,   phi__play_head,    phi__play_push,    phi__play_end,
+    phi__play_start,   phi__play_started, phi__play_given,   phi__play_said};
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
     if (tape->off) return;
     for (i = tape->at; i < tape->count; i++) {
-        const phi__tape_line *line = &tape->index[i];
-        if (line->used || line->kind == PHI__TAPE_NOW || line->kind == PHI__TAPE_OVER ||
-            line->kind == PHI__TAPE_T || line->kind == PHI__TAPE_TIMERS ||
-            line->kind == PHI__TAPE_POSTS)
+        const phi__tape_line *l = &tape->index[i];
+        if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
+            l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)
             continue;
         phi__play_diverge(tape, i, "the end of the run",
-                          phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)),
+                          phi__str(l->text.at, phi__utf8_cut(l->text, PHI__PLAY_WORDS)),
                           phi_str_of("the run has ended"));
         return;
     }
@@ -591,6 +591,7 @@ PHI__FN void phi__tape_play_init(phi__tape *tape) {
     tape->base.ops = &phi__play_ops;
     tape->base.plays = true;
     tape->base.clock_us_fn = phi__play_clock;
+    tape->base.work_us_fn = phi__play_work_us;
     tape->base.transport.open = phi__play_open;
     tape->base.transport.resume = phi__play_resume;
     tape->base.transport.cancel = phi__play_cancel;

@@ -48,8 +48,8 @@ static uint64_t phi__record_clock(void *user_data) {
     return now;
 }
 
-static uint64_t phi__record_work_us(phi_tape *base) {
-    return phi__record_real_us(phi__record_of(base));
+static uint64_t phi__record_work_us(void *user_data) {
+    return phi__record_real_us(phi__record_of(user_data));
 }
 
 static void phi__record_touch(phi_tape *base) {
@@ -366,7 +366,7 @@ static void phi__record_said(phi_tape *base, phi__toolcall *call, phi_str text,
         return;
     }
     line = phi__record_line(tape, "update");
-    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
     phi__records_true(line, "progress", progress);
@@ -456,15 +456,16 @@ static uint64_t phi__record_look_us(phi_tape *base) {
 }
 
 static const phi__tape_ops phi__record_ops = {
-    phi__record_take,  phi__record_attach,  phi__record_detach,  phi__record_begin,
-    phi__record_rest,  phi__record_woken,   phi__record_fired,   phi__record_posted,
-    phi__record_touch, phi__record_let_in,  phi__record_work_us, phi__record_look_us,
-    phi__record_stage, phi__record_head,    phi__record_push,    phi__record_end,
-    phi__record_start, phi__record_started, phi__record_result,  phi__record_said};
+    phi__record_take,    phi__record_attach, phi__record_detach,  phi__record_begin,
+    phi__record_rest,    phi__record_woken,  phi__record_fired,   phi__record_posted,
+    phi__record_touch,   phi__record_let_in, phi__record_look_us, phi__record_stage,
+    phi__record_head,    phi__record_push,   phi__record_end,     phi__record_start,
+    phi__record_started, phi__record_result, phi__record_said};
 
 PHI__FN void phi__tape_record_init(phi__tape *tape) {
     tape->base.ops = &phi__record_ops;
     tape->base.clock_us_fn = phi__record_clock;
+    tape->base.work_us_fn = phi__record_work_us;
     tape->base.transport.open = phi__record_open;
     tape->base.transport.resume = phi__record_resume;
     tape->base.transport.cancel = phi__record_cancel;

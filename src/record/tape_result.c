@@ -39,7 +39,7 @@ PHI__FN void phi__tape_put_result(phi__tape *tape, phi__buf *line, const phi__to
     phi_arena scratch;
     phi_message plain = *result;
     phi_arena_init(&scratch, &tape->memory, 0);
-    phi__records_u64(line, "agent", call->run->agent->index);
+    phi__records_u64(line, "agent", call->run->agent->handle.index);
     phi__records_str(line, "id", call->block->id);
     phi__records_true(line, "start", call->starting);
     phi__records_some(line, "details", result->details);
