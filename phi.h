@@ -40217,11 +40217,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x2a0b6856
+#if PHI__IMP_LOOP != 0xdcb120e1
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x2a0b6856
+#define PHI__IMP_LOOP 0xdcb120e1
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40441,7 +40441,7 @@ typedef struct phi__attempt {
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
     bool emitted; /* MESSAGE_START is out */
-    bool alive;   /* something meaningful came since this was cleared */
+    bool alive;   /* something meaningful came with this slice of the body */
     bool lost;    /* an event found no memory */
     phi__answer *answer;
     /* how it has ended */
@@ -40453,7 +40453,8 @@ typedef struct phi__attempt {
 } phi__attempt;
 
 PHI__FN void phi__attempt_init(phi__run *run);
-PHI__FN void phi__attempt_clear(phi__run *run); /* a turn begins */
+/* A turn begins, with its memory given back. */
+PHI__FN void phi__attempt_clear(phi__run *run);
 PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run);
 PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
 PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */
@@ -40688,8 +40689,9 @@ typedef struct phi__feature_place {
 typedef struct phi__features {
     const phi__feature_fn *table;
     phi__feature_place places[PHI__FEATURE_MOST];
-    size_t count, run_bytes, agent_bytes;
-    uint32_t wanted; /* points that any of them wants */
+    size_t count;
+    size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
+    uint32_t wanted;               /* points that any of them wants */
 } phi__features;
 PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
 
@@ -40709,9 +40711,7 @@ PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
-/* Bytes of all features' state, beside a run and an agent; and the state of one of them. */
-PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt);
-PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt);
+/* The state of one of them; NULL: it was left out. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 
@@ -40795,7 +40795,6 @@ PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char 
 PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
 /* Puts what is pending, and what was injected, into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
-PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
 
 /* enqueue.c */
 /* What a host says about a message of its own, as the message's details: nothing where both are
@@ -41214,8 +41213,6 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
-PHI__FN bool phi__tools_round_doomed(const phi__run *run);
-PHI__FN bool phi__tools_round_follows(const phi__run *run); /* another turn, for its results */
 /* Calls that have begun and whose results are not in the log. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */
@@ -41285,11 +41282,10 @@ enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DE
 typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    void (*ready)(struct phi__transfer *transfer); /* something arrived, or the end */
-    void *owner;
+    phi__run *run; /* it is woken when something arrived, or the end */
     phi__buf body, headers;
     size_t read; /* of body */
-    uint64_t received, max_bytes;
+    uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
     bool gone;     /* the transport has let go of it: it said the end, or was told to cancel */
@@ -41520,6 +41516,7 @@ struct phi__agent {
     phi_arena model_arena; /* the model's strings, and the segment */
     const phi__codec *codec;
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
+    bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
     phi__toolset toolset;
@@ -41642,12 +41639,12 @@ static inline phi_agent phi__agent_seen(const phi__agent *agent) {
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void);
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, void (*ready)(phi__transfer *),
-                                      void *owner, phi__transfer **out);
+                                      uint64_t max_bytes, phi__run *run, phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
 /* bytes of the body so far */
 PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *transfer);
-PHI__FN void phi__transfer_took(phi__transfer *transfer, size_t bytes);
+/* They are decoded; alive: a meaningful event was among them. What is unread now. */
+PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
 /* What was said about a transfer, past the tape. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
@@ -41804,10 +41801,6 @@ PHI__FN const phi__codec *phi__provider_codec(void);
 /* The attempt's decoder state, zeroed, of an agent whose provider is one over HTTP. */
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
-
-static inline bool phi__provider_in_process(const phi__agent *agent) {
-    return agent->provider != NULL && agent->provider->open != NULL;
-}
 
 /* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the
    request of an attempt. PHI_NO_MEMORY, or why the host's function refused. */
@@ -42029,6 +42022,7 @@ PHI__FN void phi__attempt_init(phi__run *run) {
 }
 
 PHI__FN void phi__attempt_clear(phi__run *run) {
+    phi__attempt_rewind(run);
     run->attempt.refused = run->attempt.fresh = false;
     run->attempt.retries = 0;
 }
@@ -42154,12 +42148,7 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
 static void phi__attempt_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
     phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
-    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
-    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
-}
-
-static void phi__attempt_ready(phi__transfer *transfer) {
-    phi__run_wake((phi__run *)transfer->owner);
+    run->attempt.answer->viewed = false;
 }
 
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
@@ -42189,8 +42178,7 @@ static bool phi__attempt_prepare(phi__run *run) {
 static bool phi__attempt_note_secrets(phi__run *run) {
     const phi__agent *agent = run->agent;
     phi__secrets *secrets = &run->attempt.secrets;
-    if (!phi__provider_in_process(agent))
-        phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
     phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
     phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
     if (agent->rt->http != NULL)
@@ -42216,10 +42204,10 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi_status status;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
-    if (phi__provider_in_process(agent)) return phi__attempt_open_provider(run);
+    if (agent->in_process) return phi__attempt_open_provider(run);
     status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.max_response_bytes,
-                                phi__attempt_ready, run, &run->attempt.transfer);
+                                &agent->desc.deadlines, agent->desc.max_response_bytes, run,
+                                &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -42264,7 +42252,9 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->attempt.alive = true;
-    if (!phi__events_answer_room(run->attempt.answer)) run->attempt.lost = true;
+    if (run->attempt.answer->content_cap < assembly->count &&
+        !phi__events_answer_room(run->attempt.answer))
+        run->attempt.lost = true;
     /* until then, nobody has seen anything of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
@@ -42403,7 +42393,7 @@ static void phi__attempt_collect(phi__run *run, phi_str bytes) {
     size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
                                                        : (size_t)PHI__ATTEMPT_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
-    phi__transfer_alive(run->attempt.transfer);
+    run->attempt.alive = true;
     phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
     if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
         phi__attempt_too_big(run, "The answer", (unsigned long long)most);
@@ -42417,7 +42407,7 @@ static bool phi__attempt_settled(phi__run *run) {
     if (run->attempt.body == PHI__BODY_ERROR &&
         run->attempt.collected.len >= PHI__ATTEMPT_ERROR_MOST)
         return true;
-    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+    if (run->attempt.transfer->decoded > run->attempt.transfer->max_bytes) {
         phi__attempt_too_big(run, "The answer",
                              (unsigned long long)run->attempt.transfer->max_bytes);
         return true;
@@ -42428,22 +42418,24 @@ static bool phi__attempt_settled(phi__run *run) {
 /* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
 static bool phi__attempt_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
+    phi__transfer *transfer = run->attempt.transfer;
+    phi_str bytes = phi__transfer_unread(transfer);
     for (;;) {
-        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
-        if (bytes.len == 0 || phi__attempt_settled(run)) return true;
+        size_t len = phi__min(bytes.len, PHI__ATTEMPT_SLICE);
+        if (len == 0 || phi__attempt_settled(run)) return true;
         if (phi__events_backlog(run->agent)) {
             *wait = true;
             return false;
         }
-        bytes.len = phi__min(bytes.len, PHI__ATTEMPT_SLICE);
-        run->attempt.answer->viewed = false;
+        run->attempt.answer->viewed = run->attempt.alive = false;
         if (run->attempt.body == PHI__BODY_STREAM)
-            phi__reader_feed(&run->attempt.reader, bytes);
+            phi__reader_feed(&run->attempt.reader, phi__str(bytes.at, len));
         else
-            phi__attempt_collect(run, bytes);
-        phi__slice_took(&rt->slice, bytes.len);
-        phi__transfer_took(run->attempt.transfer, bytes.len);
+            phi__attempt_collect(run, phi__str(bytes.at, len));
+        phi__slice_took(&rt->slice, len);
+        bytes = phi__transfer_took(transfer, len, run->attempt.alive);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
+        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed more */
         if (phi__slice_spent(&rt->slice)) return false;
     }
 }
@@ -42481,7 +42473,7 @@ PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait) {
         phi__assembly_finish(&run->attempt.answer->assembly);
         return phi__attempt_failed(run, &failure, PHI_CANCELLED);
     }
-    if (phi__provider_in_process(run->agent)) return phi__attempt_poll(run, wait);
+    if (run->agent->in_process) return phi__attempt_poll(run, wait);
     if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__attempt_look_at_head(run);
     if (transfer->headed && !phi__attempt_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__attempt_settled(run)) {
@@ -42962,7 +42954,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    phi__decision_drop(&call->decision);
+    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* it was asked about */
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -44309,10 +44301,6 @@ PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *t
     features->count = i;
 }
 
-PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) { return rt->features.run_bytes; }
-
-PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) { return rt->features.agent_bytes; }
-
 /* NULL: the feature was left out. */
 static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
     size_t i;
@@ -45135,8 +45123,6 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
 
 /* ---- polling ---- */
 
-PHI__FN bool phi__input_polls(const phi__run *run) { return run->poll.on; }
-
 PHI__FN void phi__input_poll_end(phi__run *run) {
     run->poll.on = false;
     run->poll.got = 0;
@@ -45146,6 +45132,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__agent *agent = run->agent;
     phi__inputs *queue = phi__input_list_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
+    phi_hook_point point = steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP;
     bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
@@ -45153,8 +45140,9 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__input_list_push(&run->poll.pending, phi__input_list_pop(queue));
     }
-    while ((all || run->poll.got == 0) && run->poll.got < agent->desc.queue_limit) {
-        phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
+    while ((agent->desc.hook_points & (uint32_t)point) != 0 && (all || run->poll.got == 0) &&
+           run->poll.got < agent->desc.queue_limit) {
+        phi_hook hook = phi__hook_of(run, point);
         phi__hooked hooked = phi__hook_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
@@ -45286,7 +45274,8 @@ static void phi__input_filter_warn(phi__run *run) {
 
 /* The agent's own hook function is the last one, where it wants to be. */
 static bool phi__input_filter_any(const phi__agent *agent) {
-    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+    return agent->desc.filter_count > 0 ||
+           (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
 /* What is in run->filter.text, by the filters that have not been asked yet. */
@@ -45757,7 +45746,7 @@ static phi__state phi__model_call_list_hook(phi__run *run, phi_hook_point point,
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if (!phi__hook_wants(run->agent, point)) return next;
+    if ((run->agent->desc.hook_points & (uint32_t)point) == 0) return next;
     if (run->listed.messages == NULL && !phi__model_call_list_make(run)) return PHI__RUN_LOST;
     hook = phi__hook_of(run, point);
     hook.messages = run->listed.messages;
@@ -45922,8 +45911,7 @@ static phi__state phi__model_call_refuse(phi__run *run, const char *what, phi_st
 /* Of a host's own model: the request of a first attempt, over HTTP. */
 static phi__state phi__model_call_ask_provider(phi__run *run) {
     phi_status status = phi__provider_ask(run);
-    if (status == PHI_OK && !phi__provider_in_process(run->agent))
-        status = phi__provider_encode(run);
+    if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
     return status == PHI_OK
                ? PHI__RUN_CREDENTIAL
                : phi__model_call_refuse(run, "the provider has refused the request", status);
@@ -45979,14 +45967,14 @@ static phi_status phi__model_call_key(phi__run *run, phi_str key) {
     run->attempt.keyed->api_key = copy.at;
     run->attempt.ask.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
-        return phi__provider_in_process(run->agent) ? PHI_OK : phi__provider_encode(run);
+        return run->agent->in_process ? PHI_OK : phi__provider_encode(run);
     done = phi__encoder_address(&run->attempt.encoder);
     phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
+    phi_hook hook;
     phi__hooked hooked;
     phi_status status;
     phi_str key;
@@ -45994,6 +45982,8 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
+    if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0) return PHI__RUN_SIGN;
+    hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
@@ -46911,7 +46901,7 @@ PHI__FN void phi__responses_drop(phi__agent *agent) {
 
 /* Behind it stands what features keep of it. */
 static size_t phi__run_bytes(const phi__agent *agent) {
-    return sizeof(phi__run) + phi__feature_run_bytes(agent->rt);
+    return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {
@@ -48080,6 +48070,11 @@ static bool phi__states_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
+/* Whether the agent's hook function wants the point. */
+static bool phi__states_asks(const phi__run *run, phi_hook_point point) {
+    return (run->agent->desc.hook_points & (uint32_t)point) != 0;
+}
+
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
    without one. */
 static bool phi__states_emit_prompts(phi__run *run) {
@@ -48108,12 +48103,14 @@ static phi__state phi__states_leave(phi__run *run, phi_status status) {
 /* ---- opening ---- */
 
 static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
+    phi_hook hook;
     phi__hooked hooked;
     if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__states_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
+    if (!phi__states_asks(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
         run->status = PHI_CANCELLED;
@@ -48213,12 +48210,13 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
 static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
-    const phi_policy *policy = phi__projection_policy(agent);
+    const phi_policy *policy;
     uint64_t in,
         out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
+    policy = phi__projection_policy(agent);
     in = phi__projection_view_tokens(agent) + phi__projection_overhead(run);
     for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
@@ -48255,24 +48253,26 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    phi__input_take_injected(run);
-    hooked = phi__input_filter_pending(run);
+    if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
+    hooked = run->poll.pending.head != NULL ? phi__input_filter_pending(run) : PHI__HOOK_ALLOW;
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__states_reserve(run, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
-    if (!phi__limits_pause_on(run)) return PHI__RUN_BEFORE_TURN;
+    if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
-    return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
+    phi_hook hook;
     phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    if (!phi__states_asks(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+    hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
@@ -48280,11 +48280,10 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
 
 /* What belongs to one turn begins anew. */
 static void phi__states_turn_clear(phi__run *run) {
-    phi__attempt_rewind(run);
+    phi__attempt_clear(run);
     phi__limits_charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
-    phi__attempt_clear(run);
     phi__tools_round_clear(run);
     phi__model_call_list_clear(run);
     phi__projection_clear(run);
@@ -48311,7 +48310,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* it was told, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
-        !phi__input_deliver(run))
+        (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
     return phi__states_turn_call(run);
 }
@@ -48341,7 +48340,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__attempt_drop(run);
-    phi__tools_drop(run);
+    if (run->tools.calls != NULL) phi__tools_drop(run);
     phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
@@ -48353,17 +48352,19 @@ static phi__state phi__states_turn_end(phi__run *run) {
            phi__states_turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
-    (void)phi__stored_run(run);
+    if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
 }
 
 static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
-    phi__state next;
-    hook.usage = &phi__limits_charge_of(run)->turn;
-    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
-                           PHI__RUN_NEXT, wait);
+    phi__state next = PHI__RUN_NEXT;
+    if (phi__states_asks(run, PHI_HOOK_AFTER_TURN)) {
+        phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
+        hook.usage = &phi__limits_charge_of(run)->turn;
+        next =
+            phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
+    }
     if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
     run->said.emitted_messages = run->agent->thread->messages.count;
@@ -48386,15 +48387,16 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run) || run->reply == NULL)
         return phi__states_leave(run, PHI_CANCELLED);
-    if (phi__tools_round_doomed(run)) return phi__states_repeated(run);
-    if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
+    if (run->tools.repeated) return phi__states_repeated(run);
+    if (run->poll.on || (run->poll.pending.head == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
-    if (phi__tools_round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
+    if ((run->tools.count > 0 && !run->tools.answered) ||
+        run->reply->stop_reason == PHI_STOP_REASON_PAUSED || run->poll.pending.head != NULL ||
+        run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -48419,7 +48421,7 @@ static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
-    if (phi__input_first(run) != NULL) return PHI__RUN_TOP;
+    if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
     if (phi__states_seal(run)) return PHI__RUN_CLOSE;
     run->turn.steered = false;
     return PHI__RUN_NEXT;
@@ -48454,10 +48456,11 @@ static phi__state phi__states_close(phi__run *run) {
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
     phi__run_show_state(agent, false);
-    phi__decision_drop(&run->decision);
+    if (run->decision.point != 0) phi__decision_drop(&run->decision);
     phi__limits_budget_release(run);
-    phi__input_return(run);
-    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
+    if (run->poll.pending.head != NULL) phi__input_return(run);
+    if (agent->queues.injected.head != NULL)
+        phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
     if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
@@ -48466,17 +48469,19 @@ static phi__state phi__states_close(phi__run *run) {
     entry.of.failure = run->failure;
     /* without memory for it, the log still tells: no reply */
     if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__events_note(run, &entry);
-    phi__response_close(run);
+    if (run->response != NULL) phi__response_close(run);
     event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
-    phi__stored_updated(run);
+    if (agent->thread->journal != NULL) phi__stored_updated(run);
     (void)phi__emit_surely(agent, &event);
     return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
+    phi_hook hook;
+    if (!phi__states_asks(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
+    hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
     hook.usage = &phi__limits_charge_of(run)->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {
@@ -48889,12 +48894,6 @@ PHI__FN void phi__tools_round_free(phi__run *run) {
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
-PHI__FN bool phi__tools_round_doomed(const phi__run *run) { return run->tools.repeated; }
-
-PHI__FN bool phi__tools_round_follows(const phi__run *run) {
-    return run->tools.count > 0 && !run->tools.answered;
-}
-
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
     *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
@@ -49000,15 +48999,20 @@ static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
                              : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
 }
 
+static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
+    return (call->run->agent->desc.hook_points & (uint32_t)point) != 0;
+}
+
 /* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
    (*lost). */
 static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
-    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
+    phi_hook hook;
     phi_str reply;
     phi__hooked hooked;
-    PHI_ASSERT(
-        call->tool == NULL || !call->tool->needs_approval ||
-        phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+    PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
+               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+    if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->asked = true;
+    hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
     hooked = phi__hook_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
@@ -49083,8 +49087,10 @@ static bool phi__tools_emit_end(phi__toolcall *call) {
 
 /* The hook after a call; false: no memory, or the agent is gone. */
 static bool phi__tools_after(phi__toolcall *call) {
-    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
+    phi_hook hook;
     phi__hooked hooked;
+    if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
+    hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
     hook.message = call->result;
     hook.is_error = call->result->is_error;
     hooked = phi__hook_call(call, &hook);
@@ -49197,11 +49203,11 @@ static bool phi__tools_checkpoint(const phi__run *run) {
 
 static phi__hooked phi__tools_steering(phi__run *run) {
     phi__hooked hooked;
-    if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    if (!run->poll.on && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->tools.polled = run->tools.emitted;
-    run->tools.skipping = phi__input_first(run) != NULL;
+    run->tools.skipping = run->poll.pending.head != NULL;
     return hooked;
 }
 
@@ -49388,7 +49394,7 @@ static void phi__transfer_arm(phi__transfer *t) {
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
         t->ended = true;
         t->status = PHI_NO_MEMORY;
-        t->ready(t);
+        phi__run_wake(t->run);
     }
 }
 
@@ -49437,7 +49443,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__transfer_limit_ms(t, due));
-    t->ready(t);
+    phi__run_wake(t->run);
 }
 
 static void phi__transfer_stage(phi__transfer *t, int stage) {
@@ -49471,7 +49477,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_STALE;
 }
 
@@ -49486,7 +49492,7 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__TRANSFER_HEAD_MOST));
     if (t->headers.failed) return phi__transfer_no_memory(t);
     if (t->stage < (int)PHI_TRANSFER_CONNECTED) phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_OK;
 }
 
@@ -49505,8 +49511,7 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes
     }
     phi__buf_add(&t->body, bytes, len);
     if (t->body.failed) return phi__transfer_no_memory(t);
-    t->received += len;
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_OK;
 }
 
@@ -49520,7 +49525,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     (void)snprintf(t->words, sizeof t->words, "%.*s",
                    (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_OK;
 }
 
@@ -49587,13 +49592,11 @@ static void phi__transfer_unmake(phi__transfer *t) {
 
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, void (*ready)(phi__transfer *),
-                                      void *owner, phi__transfer **out) {
+                                      uint64_t max_bytes, phi__run *run, phi__transfer **out) {
     phi__transfer *t = phi__transfer_make(rt, memory);
     phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;
-    t->ready = ready;
-    t->owner = owner;
+    t->run = run;
     t->deadlines = *deadlines;
     t->max_bytes = max_bytes;
     t->opened_us = t->stage_us = phi__io_now_us(rt->io);
@@ -49617,19 +49620,22 @@ PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
                                  : phi__str(NULL, 0);
 }
 
-PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *t) {
-    return t->received - phi__transfer_unread(t).len;
-}
-
-PHI__FN void phi__transfer_took(phi__transfer *t, size_t bytes) {
-    t->read += bytes;
-    if (t->read < t->body.len) return;
+/* What the body is read from anew, where the transport was refused: it may push at once. */
+static void phi__transfer_resume(phi__transfer *t) {
     t->read = 0;
     phi__buf_clear(&t->body);
     if (!t->refused || t->ended) return;
     t->refused = false;
     t->stage_us = phi__io_now_us(t->rt->io);
     t->rt->transport->resume(t->rt->transport->user_data, phi__transfer_handle(t));
+}
+
+PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
+    if (alive) phi__transfer_alive(t);
+    t->read += bytes;
+    t->decoded += bytes;
+    if (t->read >= t->body.len) phi__transfer_resume(t);
+    return phi__transfer_unread(t);
 }
 
 PHI__FN void phi__transfer_close(phi__transfer *t) {
@@ -49856,11 +49862,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x84dc7d4e
+#if PHI__IMP_FEATURES != 0x218fb1f2
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x84dc7d4e
+#define PHI__IMP_FEATURES 0x218fb1f2
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50538,10 +50544,12 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
 /* ---- when ---- */
 
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
-static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
+static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *by,
+                                   const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = phi__projection_view_tokens(agent);
-    phi__compacted_by *by = phi__compaction_by(agent);
+    uint64_t tokens;
+    if (by->tokens == 0) return false;
+    tokens = phi__projection_view_tokens(agent);
     if (tokens < by->tokens) by->tokens = 0; /* another history */
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
@@ -50558,8 +50566,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
 }
 
 /* Where a turn that has begun goes on. */
-static phi__state phi__compaction_begun(phi__run *run) {
-    phi__compactions *c = phi__compaction_of(run);
+static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
     uint64_t most = phi__compact_threshold(&config), target, now;
@@ -50567,15 +50574,14 @@ static phi__state phi__compaction_begun(phi__run *run) {
     full.budget_threshold_pct = 0; /* no headroom at all */
     c->plan = NULL;
     c->overflow = NULL;
-    due = !phi__compaction_futile(agent, &config);
+    due = !phi__compaction_futile(agent, by, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
     now = phi__projection_context_tokens(run);
     due = due && now > most;
-    if (!due && phi__compaction_by(agent)->job == NULL) return PHI__RUN_ON;
+    if (!due && by->job == NULL) return PHI__RUN_ON;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
     target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
-    switch (
-        phi__compactor_ask(run, &phi__compaction_by(agent)->job, &config, target, due, &c->plan)) {
+    switch (phi__compactor_ask(run, &by->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
     case PHI_STALE: return PHI__RUN_OVER;
     case PHI_NO_MEMORY: return PHI__RUN_LOST;
@@ -50755,7 +50761,9 @@ static phi__state phi__compaction_at_run(const phi__moment *moment) {
     phi__run *run = moment->run;
     phi__compactions *c = (phi__compactions *)moment->run_state;
     switch (moment->point) {
-    case PHI__POINT_TURN_BEGUN: c->count = c->idle = 0; return phi__compaction_begun(run);
+    case PHI__POINT_TURN_BEGUN:
+        c->count = c->idle = 0;
+        return phi__compaction_begun(run, c, (phi__compacted_by *)moment->agent_state);
     case PHI__POINT_ERRAND: return phi__compaction_errand(run);
     case PHI__POINT_OVERFLOW:
         c->overflow = moment->failure;
@@ -51421,8 +51429,8 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
 }
 
 /* The run has ended: what waits is done. */
-static void phi__deferred_due(phi__agent *agent) {
-    phi__deferred *slot = phi__deferred_of(agent)->waits;
+static void phi__deferred_due(phi__agent *agent, const phi__deferrals *all) {
+    phi__deferred *slot = all->waits;
     if (slot == NULL) return;
     if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
         (void)phi__deferred_note_over(agent);
@@ -51557,7 +51565,9 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     phi__agent *agent = moment->agent;
     switch (moment->point) {
     case PHI__POINT_RUN_ENDS:
-    case PHI__POINT_RUN_OVER: phi__deferred_due(agent); break; /* asked for by the last hook */
+    case PHI__POINT_RUN_OVER:
+        phi__deferred_due(agent, (const phi__deferrals *)moment->agent_state);
+        break; /* asked for by the last hook */
     case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
     case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
     case PHI__POINT_AGENT_LOAD_LATE:
@@ -51955,11 +51965,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x82a820e6
+#if PHI__IMP_AGENT != 0xf6037a62
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x82a820e6
+#define PHI__IMP_AGENT 0xf6037a62
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52050,6 +52060,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent);
 /* A model of the host's that freed its agent from within `open` is closed in here: still inside the
    step. */
 PHI__FN void phi__step_end(phi_runtime *rt);
+PHI__FN void phi__agents_bury(phi_runtime *rt); /* those that were freed in it */
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
    changed. */
@@ -52064,8 +52075,8 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
                                         const char *what);
 
 /* one_shot_run.c */
-PHI__FN void
-phi__one_shot_retire(phi_runtime *rt); /* a step begins, and popped events were released */
+/* a step begins, and popped events were released */
+PHI__FN void phi__one_shot_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__threads_free(phi_runtime *rt);
 
@@ -52399,6 +52410,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     agent->desc.model = before.desc.model;
     agent->codec = before.codec;
     agent->provider = before.provider;
+    agent->in_process = before.in_process;
     agent->line.segment = before.line.segment;
     return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }
@@ -52969,11 +52981,11 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
-    phi__free(&rt->memory, agent, sizeof *agent + phi__feature_agent_bytes(rt));
+    phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
 /* Those that were freed in the step. */
-static void phi__agents_bury(phi_runtime *rt) {
+PHI__FN void phi__agents_bury(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;
         rt->retired = agent->next_retired;
@@ -53253,7 +53265,7 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent =
-        (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + phi__feature_agent_bytes(rt));
+        (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
     if (agent == NULL) return NULL;
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);
@@ -53624,6 +53636,7 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->provider = agent->desc.provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
+    agent->in_process = agent->provider != NULL && agent->provider->open != NULL;
     agent->codec = agent->provider != NULL
                        ? phi__provider_codec()
                        : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));
@@ -56498,7 +56511,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
     /* the inbox was read: what was said to them meanwhile is told as dropped */
     if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
-    phi__step_end(rt);
+    if (rt->retired != NULL) phi__agents_bury(rt);
+    rt->in_step = false;
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }
 
@@ -57371,11 +57385,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x1b1f10df
+#if PHI__IMP_RECORD != 0xffec2461
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x1b1f10df
+#define PHI__IMP_RECORD 0xffec2461
 
 /* ---- src/record/session_in.h ---- */
 
@@ -62088,8 +62102,7 @@ static const phi__tape_ops phi__play_ops = {
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
-    if (tape->off) return;
-    for (i = tape->at; i < tape->count; i++) {
+    for (i = tape->at; i < tape->count && !tape->off; i++) {
         const phi__tape_line *l = &tape->index[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
             l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)

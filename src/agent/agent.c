@@ -290,6 +290,7 @@ PHI_API phi_status phi_agent_set_model(phi_agent handle, const phi_model *model)
     agent->desc.model = before.desc.model;
     agent->codec = before.codec;
     agent->provider = before.provider;
+    agent->in_process = before.in_process;
     agent->line.segment = before.line.segment;
     return phi__error(handle.rt, PHI_NO_MEMORY, "phi_agent_set_model: out of memory");
 }

@@ -58,11 +58,11 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
     PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
-    phi__free(&rt->memory, agent, sizeof *agent + phi__feature_agent_bytes(rt));
+    phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
 /* Those that were freed in the step. */
-static void phi__agents_bury(phi_runtime *rt) {
+PHI__FN void phi__agents_bury(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;
         rt->retired = agent->next_retired;

@@ -88,6 +88,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent);
 /* A model of the host's that freed its agent from within `open` is closed in here: still inside the
    step. */
 PHI__FN void phi__step_end(phi_runtime *rt);
+PHI__FN void phi__agents_bury(phi_runtime *rt); /* those that were freed in it */
 
 /* history.c: a copy of a message at the end of a log. PHI_BAD_ARG, PHI_NO_MEMORY: nothing
    changed. */
@@ -102,8 +103,8 @@ PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *threa
                                         const char *what);
 
 /* one_shot_run.c */
-PHI__FN void
-phi__one_shot_retire(phi_runtime *rt); /* a step begins, and popped events were released */
+/* a step begins, and popped events were released */
+PHI__FN void phi__one_shot_retire(phi_runtime *rt);
 /* the runtime goes; there are no agents any more */
 PHI__FN void phi__threads_free(phi_runtime *rt);
 

@@ -208,7 +208,7 @@ static bool phi__agent_fill(phi__agent *agent, const phi_agent_desc *given) {
 
 static phi__agent *phi__agent_build(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent) {
     phi__agent *agent =
-        (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + phi__feature_agent_bytes(rt));
+        (phi__agent *)phi__alloc(&rt->memory, sizeof *agent + rt->features.agent_bytes);
     if (agent == NULL) return NULL;
     agent->rt = rt;
     phi_memory_init(&agent->memory, &rt->memory.allocator, desc->memory_limit_bytes);

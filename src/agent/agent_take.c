@@ -64,6 +64,7 @@ PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model) {
     agent->provider = agent->desc.provider;
     if (agent->provider == NULL)
         agent->provider = phi__provider_find(agent->rt, phi_str_of(model->protocol));
+    agent->in_process = agent->provider != NULL && agent->provider->open != NULL;
     agent->codec = agent->provider != NULL
                        ? phi__provider_codec()
                        : phi__codec_of(agent->rt->codecs, phi_str_of(model->protocol));

@@ -348,7 +348,8 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
     /* the inbox was read: what was said to them meanwhile is told as dropped */
     if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
-    phi__step_end(rt);
+    if (rt->retired != NULL) phi__agents_bury(rt);
+    rt->in_step = false;
     return rt->active > (uint32_t)INT_MAX ? INT_MAX : (int)rt->active;
 }
 

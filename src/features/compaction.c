@@ -124,10 +124,12 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
 /* ---- when ---- */
 
 /* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
-static bool phi__compaction_futile(phi__agent *agent, const phi_compaction_config *config) {
+static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *by,
+                                   const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
-    uint64_t tokens = phi__projection_view_tokens(agent);
-    phi__compacted_by *by = phi__compaction_by(agent);
+    uint64_t tokens;
+    if (by->tokens == 0) return false;
+    tokens = phi__projection_view_tokens(agent);
     if (tokens < by->tokens) by->tokens = 0; /* another history */
     return by->tokens != 0 && (double)(tokens - by->tokens) < step;
 }
@@ -144,8 +146,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
 }
 
 /* Where a turn that has begun goes on. */
-static phi__state phi__compaction_begun(phi__run *run) {
-    phi__compactions *c = phi__compaction_of(run);
+static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
     uint64_t most = phi__compact_threshold(&config), target, now;
@@ -153,15 +154,14 @@ static phi__state phi__compaction_begun(phi__run *run) {
     full.budget_threshold_pct = 0; /* no headroom at all */
     c->plan = NULL;
     c->overflow = NULL;
-    due = !phi__compaction_futile(agent, &config);
+    due = !phi__compaction_futile(agent, by, &config);
     if (config.disable || agent->thread->fold.count == 0) return PHI__RUN_ON;
     now = phi__projection_context_tokens(run);
     due = due && now > most;
-    if (!due && phi__compaction_by(agent)->job == NULL) return PHI__RUN_ON;
+    if (!due && by->job == NULL) return PHI__RUN_ON;
     /* what the provider counts may be more or less than the estimate that a plan goes by */
     target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
-    switch (
-        phi__compactor_ask(run, &phi__compaction_by(agent)->job, &config, target, due, &c->plan)) {
+    switch (phi__compactor_ask(run, &by->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
     case PHI_STALE: return PHI__RUN_OVER;
     case PHI_NO_MEMORY: return PHI__RUN_LOST;
@@ -341,7 +341,9 @@ static phi__state phi__compaction_at_run(const phi__moment *moment) {
     phi__run *run = moment->run;
     phi__compactions *c = (phi__compactions *)moment->run_state;
     switch (moment->point) {
-    case PHI__POINT_TURN_BEGUN: c->count = c->idle = 0; return phi__compaction_begun(run);
+    case PHI__POINT_TURN_BEGUN:
+        c->count = c->idle = 0;
+        return phi__compaction_begun(run, c, (phi__compacted_by *)moment->agent_state);
     case PHI__POINT_ERRAND: return phi__compaction_errand(run);
     case PHI__POINT_OVERFLOW:
         c->overflow = moment->failure;

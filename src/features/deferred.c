@@ -77,8 +77,8 @@ static phi_status phi__deferred_do(phi__agent *agent, const phi_rewrite *rewrite
 }
 
 /* The run has ended: what waits is done. */
-static void phi__deferred_due(phi__agent *agent) {
-    phi__deferred *slot = phi__deferred_of(agent)->waits;
+static void phi__deferred_due(phi__agent *agent, const phi__deferrals *all) {
+    phi__deferred *slot = all->waits;
     if (slot == NULL) return;
     if (phi__deferred_do(agent, &slot->rewrite, slot->must_gain) != PHI_OK)
         (void)phi__deferred_note_over(agent);
@@ -213,7 +213,9 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     phi__agent *agent = moment->agent;
     switch (moment->point) {
     case PHI__POINT_RUN_ENDS:
-    case PHI__POINT_RUN_OVER: phi__deferred_due(agent); break; /* asked for by the last hook */
+    case PHI__POINT_RUN_OVER:
+        phi__deferred_due(agent, (const phi__deferrals *)moment->agent_state);
+        break; /* asked for by the last hook */
     case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
     case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
     case PHI__POINT_AGENT_LOAD_LATE:

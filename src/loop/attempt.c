@@ -29,6 +29,7 @@ PHI__FN void phi__attempt_init(phi__run *run) {
 }
 
 PHI__FN void phi__attempt_clear(phi__run *run) {
+    phi__attempt_rewind(run);
     run->attempt.refused = run->attempt.fresh = false;
     run->attempt.retries = 0;
 }
@@ -154,12 +155,7 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
 static void phi__attempt_seen(void *ctx) {
     phi__run *run = (phi__run *)ctx;
     phi__assembly_hide(&run->attempt.answer->assembly, &run->attempt.secrets);
-    if (run->attempt.alive) phi__transfer_alive(run->attempt.transfer);
-    run->attempt.alive = run->attempt.answer->viewed = false; /* of the next one */
-}
-
-static void phi__attempt_ready(phi__transfer *transfer) {
-    phi__run_wake((phi__run *)transfer->owner);
+    run->attempt.answer->viewed = false;
 }
 
 /* Room for decoding: an attempt's own, but for the decoder's state, which is zeroed for the next
@@ -189,8 +185,7 @@ static bool phi__attempt_prepare(phi__run *run) {
 static bool phi__attempt_note_secrets(phi__run *run) {
     const phi__agent *agent = run->agent;
     phi__secrets *secrets = &run->attempt.secrets;
-    if (!phi__provider_in_process(agent))
-        phi__secret_add_request(secrets, &run->attempt.encoder.request);
+    if (!agent->in_process) phi__secret_add_request(secrets, &run->attempt.encoder.request);
     phi__secret_add_key(secrets, phi_str_of(run->attempt.ask.model->api_key));
     phi__secret_add_key(secrets, phi_str_of(agent->desc.model.api_key));
     if (agent->rt->http != NULL)
@@ -216,10 +211,10 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait) {
     phi_status status;
     if (run->end.cancelled) return PHI__RUN_TURN_END;
     if (!phi__attempt_prepare(run) || !phi__attempt_note_secrets(run)) return PHI__RUN_LOST;
-    if (phi__provider_in_process(agent)) return phi__attempt_open_provider(run);
+    if (agent->in_process) return phi__attempt_open_provider(run);
     status = phi__transfer_open(agent->rt, &agent->memory, &run->attempt.encoder.request,
-                                &agent->desc.deadlines, agent->desc.max_response_bytes,
-                                phi__attempt_ready, run, &run->attempt.transfer);
+                                &agent->desc.deadlines, agent->desc.max_response_bytes, run,
+                                &run->attempt.transfer);
     if (status == PHI_NO_MEMORY) return PHI__RUN_LOST;
     run->reserved.requests = 0; /* it was made */
     if (status != PHI_OK) {
@@ -264,7 +259,9 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     phi__run *run = (phi__run *)ctx;
     const phi__draft *draft;
     run->attempt.alive = true;
-    if (!phi__events_answer_room(run->attempt.answer)) run->attempt.lost = true;
+    if (run->attempt.answer->content_cap < assembly->count &&
+        !phi__events_answer_room(run->attempt.answer))
+        run->attempt.lost = true;
     /* until then, nobody has seen anything of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
@@ -403,7 +400,7 @@ static void phi__attempt_collect(phi__run *run, phi_str bytes) {
     size_t most = run->attempt.body == PHI__BODY_WHOLE ? run->agent->desc.max_event_bytes
                                                        : (size_t)PHI__ATTEMPT_ERROR_MOST;
     size_t room = most - phi__min(most, run->attempt.collected.len);
-    phi__transfer_alive(run->attempt.transfer);
+    run->attempt.alive = true;
     phi__buf_add(&run->attempt.collected, bytes.at, phi__min(room, bytes.len));
     if (bytes.len > room && run->attempt.body == PHI__BODY_WHOLE)
         phi__attempt_too_big(run, "The answer", (unsigned long long)most);
@@ -417,7 +414,7 @@ static bool phi__attempt_settled(phi__run *run) {
     if (run->attempt.body == PHI__BODY_ERROR &&
         run->attempt.collected.len >= PHI__ATTEMPT_ERROR_MOST)
         return true;
-    if (phi__transfer_decoded(run->attempt.transfer) > run->attempt.transfer->max_bytes) {
+    if (run->attempt.transfer->decoded > run->attempt.transfer->max_bytes) {
         phi__attempt_too_big(run, "The answer",
                              (unsigned long long)run->attempt.transfer->max_bytes);
         return true;
@@ -428,22 +425,24 @@ static bool phi__attempt_settled(phi__run *run) {
 /* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
 static bool phi__attempt_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
+    phi__transfer *transfer = run->attempt.transfer;
+    phi_str bytes = phi__transfer_unread(transfer);
     for (;;) {
-        phi_str bytes = phi__transfer_unread(run->attempt.transfer);
-        if (bytes.len == 0 || phi__attempt_settled(run)) return true;
+        size_t len = phi__min(bytes.len, PHI__ATTEMPT_SLICE);
+        if (len == 0 || phi__attempt_settled(run)) return true;
         if (phi__events_backlog(run->agent)) {
             *wait = true;
             return false;
         }
-        bytes.len = phi__min(bytes.len, PHI__ATTEMPT_SLICE);
-        run->attempt.answer->viewed = false;
+        run->attempt.answer->viewed = run->attempt.alive = false;
         if (run->attempt.body == PHI__BODY_STREAM)
-            phi__reader_feed(&run->attempt.reader, bytes);
+            phi__reader_feed(&run->attempt.reader, phi__str(bytes.at, len));
         else
-            phi__attempt_collect(run, bytes);
-        phi__slice_took(&rt->slice, bytes.len);
-        phi__transfer_took(run->attempt.transfer, bytes.len);
+            phi__attempt_collect(run, phi__str(bytes.at, len));
+        phi__slice_took(&rt->slice, len);
+        bytes = phi__transfer_took(transfer, len, run->attempt.alive);
         if (!phi__attempt_slice(run, false) || run->end.cancelled) return false;
+        if (run->slices) bytes = phi__transfer_unread(transfer); /* a tool may have pushed more */
         if (phi__slice_spent(&rt->slice)) return false;
     }
 }
@@ -481,7 +480,7 @@ PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait) {
         phi__assembly_finish(&run->attempt.answer->assembly);
         return phi__attempt_failed(run, &failure, PHI_CANCELLED);
     }
-    if (phi__provider_in_process(run->agent)) return phi__attempt_poll(run, wait);
+    if (run->agent->in_process) return phi__attempt_poll(run, wait);
     if (transfer->headed && run->attempt.body == PHI__BODY_UNKNOWN) phi__attempt_look_at_head(run);
     if (transfer->headed && !phi__attempt_decode(run, wait)) return PHI__RUN_STREAM;
     if (phi__attempt_settled(run)) {

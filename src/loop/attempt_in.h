@@ -41,7 +41,7 @@ typedef struct phi__attempt {
     phi__buf collected; /* an answer that is not a stream: an error, or whole JSON */
     phi__body body;
     bool emitted; /* MESSAGE_START is out */
-    bool alive;   /* something meaningful came since this was cleared */
+    bool alive;   /* something meaningful came with this slice of the body */
     bool lost;    /* an event found no memory */
     phi__answer *answer;
     /* how it has ended */
@@ -53,7 +53,8 @@ typedef struct phi__attempt {
 } phi__attempt;
 
 PHI__FN void phi__attempt_init(phi__run *run);
-PHI__FN void phi__attempt_clear(phi__run *run); /* a turn begins */
+/* A turn begins, with its memory given back. */
+PHI__FN void phi__attempt_clear(phi__run *run);
 PHI__FN const phi__ask *phi__attempt_ask(const phi__run *run);
 PHI__FN phi__answer *phi__attempt_answer(const phi__run *run); /* NULL: none is under way */
 PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found no memory */

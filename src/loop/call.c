@@ -186,7 +186,7 @@ PHI__FN void phi__call_detach(phi__toolcall *call) {
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    phi__decision_drop(&call->decision);
+    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* it was asked about */
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }

@@ -29,10 +29,6 @@ PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *t
     features->count = i;
 }
 
-PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt) { return rt->features.run_bytes; }
-
-PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt) { return rt->features.agent_bytes; }
-
 /* NULL: the feature was left out. */
 static const phi__feature_place *phi__feature_find(const phi_runtime *rt, phi__feature_fn feature) {
     size_t i;

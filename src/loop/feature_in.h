@@ -123,8 +123,9 @@ typedef struct phi__feature_place {
 typedef struct phi__features {
     const phi__feature_fn *table;
     phi__feature_place places[PHI__FEATURE_MOST];
-    size_t count, run_bytes, agent_bytes;
-    uint32_t wanted; /* points that any of them wants */
+    size_t count;
+    size_t run_bytes, agent_bytes; /* of all their state, beside a run and an agent */
+    uint32_t wanted;               /* points that any of them wants */
 } phi__features;
 PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
 
@@ -144,9 +145,7 @@ PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
 PHI__FN phi__state phi__feature_held_as(const phi__run *run);
 
-/* Bytes of all features' state, beside a run and an agent; and the state of one of them. */
-PHI__FN size_t phi__feature_run_bytes(const phi_runtime *rt);
-PHI__FN size_t phi__feature_agent_bytes(const phi_runtime *rt);
+/* The state of one of them; NULL: it was left out. */
 PHI__FN void *phi__feature_run_state(const phi__run *run, phi__feature_fn feature);
 PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn feature);
 

@@ -170,8 +170,6 @@ PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t 
 
 /* ---- polling ---- */
 
-PHI__FN bool phi__input_polls(const phi__run *run) { return run->poll.on; }
-
 PHI__FN void phi__input_poll_end(phi__run *run) {
     run->poll.on = false;
     run->poll.got = 0;
@@ -181,6 +179,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     phi__agent *agent = run->agent;
     phi__inputs *queue = phi__input_list_of(agent, kind);
     bool steering = kind == PHI_INPUT_STEERING;
+    phi_hook_point point = steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP;
     bool all = (steering ? agent->desc.steering_mode : agent->desc.follow_up_mode) == PHI_QUEUE_ALL;
     if (!run->poll.on) {
         phi__input_poll_end(run);
@@ -188,8 +187,9 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
         for (; queue->head != NULL && (all || run->poll.got == 0); run->poll.got++)
             phi__input_list_push(&run->poll.pending, phi__input_list_pop(queue));
     }
-    while ((all || run->poll.got == 0) && run->poll.got < agent->desc.queue_limit) {
-        phi_hook hook = phi__hook_of(run, steering ? PHI_HOOK_STEERING : PHI_HOOK_FOLLOW_UP);
+    while ((agent->desc.hook_points & (uint32_t)point) != 0 && (all || run->poll.got == 0) &&
+           run->poll.got < agent->desc.queue_limit) {
+        phi_hook hook = phi__hook_of(run, point);
         phi__hooked hooked = phi__hook_run(run, &hook);
         phi_content said = phi__input_text(phi__str_trim(phi__buf_str(&run->decision.reply)));
         if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
@@ -321,7 +321,8 @@ static void phi__input_filter_warn(phi__run *run) {
 
 /* The agent's own hook function is the last one, where it wants to be. */
 static bool phi__input_filter_any(const phi__agent *agent) {
-    return agent->desc.filter_count > 0 || phi__hook_wants(agent, PHI_HOOK_FILTER);
+    return agent->desc.filter_count > 0 ||
+           (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
 /* What is in run->filter.text, by the filters that have not been asked yet. */

@@ -58,7 +58,6 @@ PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char 
 PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
 /* Puts what is pending, and what was injected, into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
-PHI__FN bool phi__input_polls(const phi__run *run); /* a poll waits */
 
 /* enqueue.c */
 /* What a host says about a message of its own, as the message's details: nothing where both are

@@ -108,7 +108,7 @@ static phi__state phi__model_call_list_hook(phi__run *run, phi_hook_point point,
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if (!phi__hook_wants(run->agent, point)) return next;
+    if ((run->agent->desc.hook_points & (uint32_t)point) == 0) return next;
     if (run->listed.messages == NULL && !phi__model_call_list_make(run)) return PHI__RUN_LOST;
     hook = phi__hook_of(run, point);
     hook.messages = run->listed.messages;
@@ -273,8 +273,7 @@ static phi__state phi__model_call_refuse(phi__run *run, const char *what, phi_st
 /* Of a host's own model: the request of a first attempt, over HTTP. */
 static phi__state phi__model_call_ask_provider(phi__run *run) {
     phi_status status = phi__provider_ask(run);
-    if (status == PHI_OK && !phi__provider_in_process(run->agent))
-        status = phi__provider_encode(run);
+    if (status == PHI_OK && !run->agent->in_process) status = phi__provider_encode(run);
     return status == PHI_OK
                ? PHI__RUN_CREDENTIAL
                : phi__model_call_refuse(run, "the provider has refused the request", status);
@@ -330,14 +329,14 @@ static phi_status phi__model_call_key(phi__run *run, phi_str key) {
     run->attempt.keyed->api_key = copy.at;
     run->attempt.ask.model = run->attempt.keyed;
     if (run->agent->provider != NULL)
-        return phi__provider_in_process(run->agent) ? PHI_OK : phi__provider_encode(run);
+        return run->agent->in_process ? PHI_OK : phi__provider_encode(run);
     done = phi__encoder_address(&run->attempt.encoder);
     phi__encoder_free(&run->attempt.encoder); /* the scratch buffer */
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
+    phi_hook hook;
     phi__hooked hooked;
     phi_status status;
     phi_str key;
@@ -345,6 +344,8 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
+    if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0) return PHI__RUN_SIGN;
+    hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)

@@ -19,10 +19,6 @@ PHI__FN const phi__codec *phi__provider_codec(void);
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
-static inline bool phi__provider_in_process(const phi__agent *agent) {
-    return agent->provider != NULL && agent->provider->open != NULL;
-}
-
 /* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the
    request of an attempt. PHI_NO_MEMORY, or why the host's function refused. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);

@@ -9,7 +9,7 @@
 
 /* Behind it stands what features keep of it. */
 static size_t phi__run_bytes(const phi__agent *agent) {
-    return sizeof(phi__run) + phi__feature_run_bytes(agent->rt);
+    return sizeof(phi__run) + agent->rt->features.run_bytes;
 }
 
 static phi__run *phi__run_make(phi__agent *agent, const phi__run_order *order) {

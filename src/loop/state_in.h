@@ -54,11 +54,10 @@ enum { PHI__TRANSFER_BODY_MOST = 65536 }; /* bytes that wait for the decoder; DE
 typedef struct phi__transfer {
     phi_runtime *rt;
     phi__slot *slot;
-    void (*ready)(struct phi__transfer *transfer); /* something arrived, or the end */
-    void *owner;
+    phi__run *run; /* it is woken when something arrived, or the end */
     phi__buf body, headers;
     size_t read; /* of body */
-    uint64_t received, max_bytes;
+    uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
     bool gone;     /* the transport has let go of it: it said the end, or was told to cancel */
@@ -289,6 +288,7 @@ struct phi__agent {
     phi_arena model_arena; /* the model's strings, and the segment */
     const phi__codec *codec;
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
+    bool in_process;                            /* ... and it is polled, not spoken to over HTTP */
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
     phi__toolset toolset;

@@ -23,6 +23,11 @@ static bool phi__states_unwanted(const phi__run *run) {
     return run->end.cancelled || run->end.stopping;
 }
 
+/* Whether the agent's hook function wants the point. */
+static bool phi__states_asks(const phi__run *run, phi_hook_point point) {
+    return (run->agent->desc.hook_points & (uint32_t)point) != 0;
+}
+
 /* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
    without one. */
 static bool phi__states_emit_prompts(phi__run *run) {
@@ -51,12 +56,14 @@ static phi__state phi__states_leave(phi__run *run, phi_status status) {
 /* ---- opening ---- */
 
 static phi__state phi__states_before_loop(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
+    phi_hook hook;
     phi__hooked hooked;
     if (!phi__forget_begin(run, wait)) return PHI__RUN_LOST;
     if (run->agent->slot == NULL) return PHI__RUN_OVER;
     if (*wait) return PHI__RUN_BEFORE_LOOP;
     if (phi__states_unwanted(run) && run->decision.asked == PHI__ASKED_NOT) return PHI__RUN_OPEN;
+    if (!phi__states_asks(run, PHI_HOOK_BEFORE_LOOP)) return PHI__RUN_OPEN;
+    hook = phi__hook_of(run, PHI_HOOK_BEFORE_LOOP);
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT && phi__states_unwanted(run)) {
         run->status = PHI_CANCELLED;
@@ -156,12 +163,13 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
 static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
-    const phi_policy *policy = phi__projection_policy(agent);
+    const phi_policy *policy;
     uint64_t in,
         out = agent->desc.max_tokens != 0 ? agent->desc.max_tokens : agent->desc.model.max_tokens;
     const phi__input *input;
     double rate = rates->cache_write > rates->input ? rates->cache_write : rates->input;
     if (!phi__limits_budget_limited(agent)) return true;
+    policy = phi__projection_policy(agent);
     in = phi__projection_view_tokens(agent) + phi__projection_overhead(run);
     for (input = phi__input_first(run); input != NULL; input = input->next)
         in += phi_tokens_of_message(phi__projection_counter(agent), &input->message);
@@ -198,24 +206,26 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
     phi__hooked hooked;
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    phi__input_take_injected(run);
-    hooked = phi__input_filter_pending(run);
+    if (run->agent->queues.injected.head != NULL) phi__input_take_injected(run);
+    hooked = run->poll.pending.head != NULL ? phi__input_filter_pending(run) : PHI__HOOK_ALLOW;
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_REJECTED);
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_TOP, PHI__RUN_TOP, PHI__RUN_TOP, wait);
     if (phi__limits_reached(run, reason, sizeof reason) ||
         !phi__states_reserve(run, reason, sizeof reason))
         return phi__states_at_limit(run, reason, wait);
-    if (!phi__limits_pause_on(run)) return PHI__RUN_BEFORE_TURN;
+    if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
     /* what was said meanwhile is seen by the call that was paid for */
-    return phi__input_first(run) == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
+    return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
 static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
+    phi_hook hook;
     phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
+    if (!phi__states_asks(run, PHI_HOOK_BEFORE_TURN)) return PHI__RUN_TURN;
+    hook = phi__hook_of(run, PHI_HOOK_BEFORE_TURN);
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_DENY) return phi__states_leave(run, PHI_DENIED);
     return phi__run_hooked(run, hooked, PHI__RUN_BEFORE_TURN, PHI__RUN_TURN, PHI__RUN_TURN, wait);
@@ -223,11 +233,10 @@ static phi__state phi__states_before_turn(phi__run *run, bool *wait) {
 
 /* What belongs to one turn begins anew. */
 static void phi__states_turn_clear(phi__run *run) {
-    phi__attempt_rewind(run);
+    phi__attempt_clear(run);
     phi__limits_charge_clear(run);
     run->reply = NULL;
     run->turn.steered = false;
-    phi__attempt_clear(run);
     phi__tools_round_clear(run);
     phi__model_call_list_clear(run);
     phi__projection_clear(run);
@@ -254,7 +263,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
     run->turn.open = true; /* it was told, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
-        !phi__input_deliver(run))
+        (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
     return phi__states_turn_call(run);
 }
@@ -284,7 +293,7 @@ static phi__state phi__states_turn_end(phi__run *run) {
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
     bool room;
     phi__attempt_drop(run);
-    phi__tools_drop(run);
+    if (run->tools.calls != NULL) phi__tools_drop(run);
     phi__limits_budget_release(run);
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
@@ -296,17 +305,19 @@ static phi__state phi__states_turn_end(phi__run *run) {
            phi__states_turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
-    (void)phi__stored_run(run);
+    if (run->agent->thread->journal != NULL) (void)phi__stored_run(run);
     if (!room && run->status == PHI_OK) return PHI__RUN_LOST;
     return PHI__RUN_AFTER_TURN;
 }
 
 static phi__state phi__states_after_turn(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
-    phi__state next;
-    hook.usage = &phi__limits_charge_of(run)->turn;
-    next = phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, PHI__RUN_NEXT,
-                           PHI__RUN_NEXT, wait);
+    phi__state next = PHI__RUN_NEXT;
+    if (phi__states_asks(run, PHI_HOOK_AFTER_TURN)) {
+        phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_TURN);
+        hook.usage = &phi__limits_charge_of(run)->turn;
+        next =
+            phi__run_hooked(run, phi__hook_run(run, &hook), PHI__RUN_AFTER_TURN, next, next, wait);
+    }
     if (next != PHI__RUN_NEXT) return next;
     run->turn.index++;
     run->said.emitted_messages = run->agent->thread->messages.count;
@@ -329,15 +340,16 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     if (run->end.starved) return PHI__RUN_LOST;
     if (phi__states_unwanted(run) || run->reply == NULL)
         return phi__states_leave(run, PHI_CANCELLED);
-    if (phi__tools_round_doomed(run)) return phi__states_repeated(run);
-    if (phi__input_polls(run) || (phi__input_first(run) == NULL && !run->turn.steered)) {
+    if (run->tools.repeated) return phi__states_repeated(run);
+    if (run->poll.on || (run->poll.pending.head == NULL && !run->turn.steered)) {
         hooked = phi__input_poll(run, PHI_INPUT_STEERING);
         if (hooked != PHI__HOOK_ALLOW)
             return phi__run_hooked(run, hooked, PHI__RUN_NEXT, PHI__RUN_NEXT, PHI__RUN_NEXT, wait);
     }
     run->turn.steered = true;
-    if (phi__tools_round_follows(run) || run->reply->stop_reason == PHI_STOP_REASON_PAUSED ||
-        phi__input_first(run) != NULL || run->agent->queues.injected.head != NULL)
+    if ((run->tools.count > 0 && !run->tools.answered) ||
+        run->reply->stop_reason == PHI_STOP_REASON_PAUSED || run->poll.pending.head != NULL ||
+        run->agent->queues.injected.head != NULL)
         return PHI__RUN_TOP;
     return PHI__RUN_FOLLOW;
 }
@@ -362,7 +374,7 @@ static phi__state phi__states_follow_up(phi__run *run, bool *wait) {
     if (hooked != PHI__HOOK_ALLOW)
         return phi__run_hooked(run, hooked, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW, PHI__RUN_FOLLOW,
                                wait);
-    if (phi__input_first(run) != NULL) return PHI__RUN_TOP;
+    if (run->poll.pending.head != NULL) return PHI__RUN_TOP;
     if (phi__states_seal(run)) return PHI__RUN_CLOSE;
     run->turn.steered = false;
     return PHI__RUN_NEXT;
@@ -397,10 +409,11 @@ static phi__state phi__states_close(phi__run *run) {
     phi_usage *usage = (phi_usage *)phi_arena_alloc(phi__thread_room(agent->thread), sizeof *usage);
     phi_event event;
     phi__run_show_state(agent, false);
-    phi__decision_drop(&run->decision);
+    if (run->decision.point != 0) phi__decision_drop(&run->decision);
     phi__limits_budget_release(run);
-    phi__input_return(run);
-    phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
+    if (run->poll.pending.head != NULL) phi__input_return(run);
+    if (agent->queues.injected.head != NULL)
+        phi__input_drop(agent, &agent->queues.injected, "The run ended before it was seen");
     if (usage != NULL) *usage = phi__limits_charge_of(run)->usage;
     entry.usage = usage;
     entry.status = run->status;
@@ -409,17 +422,19 @@ static phi__state phi__states_close(phi__run *run) {
     entry.of.failure = run->failure;
     /* without memory for it, the log still tells: no reply */
     if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__events_note(run, &entry);
-    phi__response_close(run);
+    if (run->response != NULL) phi__response_close(run);
     event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
-    phi__stored_updated(run);
+    if (agent->thread->journal != NULL) phi__stored_updated(run);
     (void)phi__emit_surely(agent, &event);
     return run->turn.silent ? PHI__RUN_OVER : PHI__RUN_AFTER_LOOP;
 }
 
 static phi__state phi__states_after_loop(phi__run *run, bool *wait) {
-    phi_hook hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
+    phi_hook hook;
+    if (!phi__states_asks(run, PHI_HOOK_AFTER_LOOP)) return PHI__RUN_OVER;
+    hook = phi__hook_of(run, PHI_HOOK_AFTER_LOOP);
     hook.message_count = run->said.message_count;
     hook.usage = &phi__limits_charge_of(run)->usage;
     if (phi__hook_run(run, &hook) == PHI__HOOK_WAIT && !phi__states_unwanted(run)) {

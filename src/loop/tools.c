@@ -146,12 +146,6 @@ PHI__FN void phi__tools_round_free(phi__run *run) {
     phi__free(&run->agent->memory, run->tools.repeat_guard, sizeof *run->tools.repeat_guard);
 }
 
-PHI__FN bool phi__tools_round_doomed(const phi__run *run) { return run->tools.repeated; }
-
-PHI__FN bool phi__tools_round_follows(const phi__run *run) {
-    return run->tools.count > 0 && !run->tools.answered;
-}
-
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count) {
     *count = run->tools.calls != NULL ? run->tools.next - run->tools.emitted : 0;
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
@@ -257,15 +251,20 @@ static void phi__tools_deny(phi__toolcall *call, phi_str reason) {
                              : PHI__LIT("Tool execution skipped by before_tool_execution hook."));
 }
 
+static bool phi__tools_wants(const phi__toolcall *call, phi_hook_point point) {
+    return (call->run->agent->desc.hook_points & (uint32_t)point) != 0;
+}
+
 /* The host's word on a call. False: it is waited for, the agent is gone, or memory ended
    (*lost). */
 static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
-    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
+    phi_hook hook;
     phi_str reply;
     phi__hooked hooked;
-    PHI_ASSERT(
-        call->tool == NULL || !call->tool->needs_approval ||
-        phi__hook_wants(call->run->agent, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+    PHI_ASSERT(call->tool == NULL || !call->tool->needs_approval ||
+               phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)); /* phi__agent_check_tools */
+    if (!phi__tools_wants(call, PHI_HOOK_BEFORE_TOOL)) return call->asked = true;
+    hook = phi__hook_of(call->run, PHI_HOOK_BEFORE_TOOL);
     hooked = phi__hook_call(call, &hook);
     if (hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_WAIT) return false;
     *lost = hooked == PHI__HOOK_LOST;
@@ -340,8 +339,10 @@ static bool phi__tools_emit_end(phi__toolcall *call) {
 
 /* The hook after a call; false: no memory, or the agent is gone. */
 static bool phi__tools_after(phi__toolcall *call) {
-    phi_hook hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
+    phi_hook hook;
     phi__hooked hooked;
+    if (!phi__tools_wants(call, PHI_HOOK_AFTER_TOOL)) return call->after = true;
+    hook = phi__hook_of(call->run, PHI_HOOK_AFTER_TOOL);
     hook.message = call->result;
     hook.is_error = call->result->is_error;
     hooked = phi__hook_call(call, &hook);
@@ -454,11 +455,11 @@ static bool phi__tools_checkpoint(const phi__run *run) {
 
 static phi__hooked phi__tools_steering(phi__run *run) {
     phi__hooked hooked;
-    if (!phi__input_polls(run) && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
+    if (!run->poll.on && !phi__tools_checkpoint(run)) return PHI__HOOK_ALLOW;
     hooked = phi__input_poll(run, PHI_INPUT_STEERING);
     if (hooked != PHI__HOOK_ALLOW) return hooked;
     run->tools.polled = run->tools.emitted;
-    run->tools.skipping = phi__input_first(run) != NULL;
+    run->tools.skipping = run->poll.pending.head != NULL;
     return hooked;
 }
 

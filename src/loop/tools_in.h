@@ -25,8 +25,6 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
-PHI__FN bool phi__tools_round_doomed(const phi__run *run);
-PHI__FN bool phi__tools_round_follows(const phi__run *run); /* another turn, for its results */
 /* Calls that have begun and whose results are not in the log. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
 /* The calls of the reply, none begun; nobody hears of it. False: no memory. */

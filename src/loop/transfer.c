@@ -62,7 +62,7 @@ static void phi__transfer_arm(phi__transfer *t) {
     else if (phi__io_timer_set(t->rt->io, &t->timer, due) != PHI_OK) {
         t->ended = true;
         t->status = PHI_NO_MEMORY;
-        t->ready(t);
+        phi__run_wake(t->run);
     }
 }
 
@@ -111,7 +111,7 @@ static void phi__transfer_timer(phi__timer *timer) {
     t->status = PHI_TIMEOUT;
     (void)snprintf(t->words, sizeof t->words, "%s %u ms", what,
                    (unsigned)phi__transfer_limit_ms(t, due));
-    t->ready(t);
+    phi__run_wake(t->run);
 }
 
 static void phi__transfer_stage(phi__transfer *t, int stage) {
@@ -145,7 +145,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_STALE;
 }
 
@@ -160,7 +160,7 @@ PHI__FN phi_status phi__transfer_head_now(phi_transfer handle, int http_status, 
     phi__buf_add(&t->headers, headers, phi__min(len, PHI__TRANSFER_HEAD_MOST));
     if (t->headers.failed) return phi__transfer_no_memory(t);
     if (t->stage < (int)PHI_TRANSFER_CONNECTED) phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_OK;
 }
 
@@ -179,8 +179,7 @@ PHI__FN phi_status phi__transfer_push_now(phi_transfer handle, const char *bytes
     }
     phi__buf_add(&t->body, bytes, len);
     if (t->body.failed) return phi__transfer_no_memory(t);
-    t->received += len;
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_OK;
 }
 
@@ -194,7 +193,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     (void)snprintf(t->words, sizeof t->words, "%.*s",
                    (int)phi__utf8_cut(phi_str_of(words), sizeof t->words - 1), words);
     phi__io_timer_clear(t->rt->io, &t->timer);
-    t->ready(t);
+    phi__run_wake(t->run);
     return PHI_OK;
 }
 
@@ -261,13 +260,11 @@ static void phi__transfer_unmake(phi__transfer *t) {
 
 PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
-                                      uint64_t max_bytes, void (*ready)(phi__transfer *),
-                                      void *owner, phi__transfer **out) {
+                                      uint64_t max_bytes, phi__run *run, phi__transfer **out) {
     phi__transfer *t = phi__transfer_make(rt, memory);
     phi_status status;
     if (t == NULL) return PHI_NO_MEMORY;
-    t->ready = ready;
-    t->owner = owner;
+    t->run = run;
     t->deadlines = *deadlines;
     t->max_bytes = max_bytes;
     t->opened_us = t->stage_us = phi__io_now_us(rt->io);
@@ -291,19 +288,22 @@ PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
                                  : phi__str(NULL, 0);
 }
 
-PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *t) {
-    return t->received - phi__transfer_unread(t).len;
-}
-
-PHI__FN void phi__transfer_took(phi__transfer *t, size_t bytes) {
-    t->read += bytes;
-    if (t->read < t->body.len) return;
+/* What the body is read from anew, where the transport was refused: it may push at once. */
+static void phi__transfer_resume(phi__transfer *t) {
     t->read = 0;
     phi__buf_clear(&t->body);
     if (!t->refused || t->ended) return;
     t->refused = false;
     t->stage_us = phi__io_now_us(t->rt->io);
     t->rt->transport->resume(t->rt->transport->user_data, phi__transfer_handle(t));
+}
+
+PHI__FN phi_str phi__transfer_took(phi__transfer *t, size_t bytes, bool alive) {
+    if (alive) phi__transfer_alive(t);
+    t->read += bytes;
+    t->decoded += bytes;
+    if (t->read >= t->body.len) phi__transfer_resume(t);
+    return phi__transfer_unread(t);
 }
 
 PHI__FN void phi__transfer_close(phi__transfer *t) {

@@ -574,8 +574,7 @@ static const phi__tape_ops phi__play_ops = {
 
 PHI__FN void phi__tape_play_end(phi__tape *tape) {
     size_t i;
-    if (tape->off) return;
-    for (i = tape->at; i < tape->count; i++) {
+    for (i = tape->at; i < tape->count && !tape->off; i++) {
         const phi__tape_line *l = &tape->index[i];
         if (l->used || l->kind == PHI__TAPE_NOW || l->kind == PHI__TAPE_OVER ||
             l->kind == PHI__TAPE_T || l->kind == PHI__TAPE_TIMERS || l->kind == PHI__TAPE_POSTS)
