@@ -351,6 +351,7 @@ TEST(a_handle_of_zeros_is_a_bad_argument_everywhere) {
     CHECK_EQ_INT(phi_clear_messages(none), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_steer(none, "x"), PHI_BAD_ARG);
     CHECK_EQ_INT(phi_follow_up(none, "x"), PHI_BAD_ARG);
+    CHECK_EQ_INT(phi_enqueue_with(none, NULL), PHI_BAD_ARG);
 }
 
 /* Its end is told from what was set aside for that, of which there is one set. */
@@ -506,6 +507,44 @@ TEST(what_an_agent_gives_out_may_be_given_back_to_it) {
     rig_free(r);
 }
 
+TEST(a_profile_that_counts_skills_and_names_none_is_refused) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_profile profile;
+    const char *words = NULL;
+    memset(&profile, 0, sizeof profile);
+    profile.skill_count = 2;
+    desc.profile = &profile;
+    CHECK(phi_agent_new(rig_runtime(r), &desc).rt == NULL);
+    CHECK_EQ_INT(phi_last_error(rig_runtime(r), &words, NULL), PHI_BAD_ARG);
+    CHECK_EQ_STR(words, "profile.skills is missing, skill_count is 2");
+    rig_free(r);
+}
+
+TEST(an_abort_reaches_the_children_on_both_sides_of_one_that_is_gone) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_agent parent = rig_agent(r, NULL), children[3];
+    size_t i;
+    rig_hangs(r, "");
+    CHECK_EQ_INT(phi_prompt(parent, "go"), PHI_OK);
+    desc.parent = parent;
+    for (i = 0; i < 3; i++) {
+        children[i] = rig_agent(r, &desc);
+        rig_hangs(r, "");
+        CHECK_EQ_INT(phi_prompt(children[i], "go"), PHI_OK);
+    }
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(rig_open_transfers(r), 4);
+    CHECK_EQ_INT(phi_agent_free(children[1]), PHI_OK);
+    (void)rig_run(r, 10);
+    CHECK_EQ_INT(rig_open_transfers(r), 3);
+    CHECK_EQ_INT(phi_abort(parent), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 20), 0);
+    CHECK_EQ_INT(rig_open_transfers(r), 0);
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_prompt_says_what_is_wrong_with_it),
     TEST_ENTRY(text_that_is_not_utf8_leaves_as_utf8),
@@ -527,4 +566,6 @@ TEST_MAIN(
     TEST_ENTRY(a_prompt_makes_two_messages_and_one_that_calls_a_tool_four),
     TEST_ENTRY(a_reset_empties_messages_and_queues_and_the_agent_is_not_running),
     TEST_ENTRY(setting_tools_replaces_the_list),
-    TEST_ENTRY(what_an_agent_gives_out_may_be_given_back_to_it))
+    TEST_ENTRY(what_an_agent_gives_out_may_be_given_back_to_it),
+    TEST_ENTRY(a_profile_that_counts_skills_and_names_none_is_refused),
+    TEST_ENTRY(an_abort_reaches_the_children_on_both_sides_of_one_that_is_gone))

@@ -118,7 +118,7 @@ TEST(every_event_of_a_run_has_its_interchange_form) {
                  "\"timestamp\":\"1970-01-01T00:16:40Z\",\"metadata\":null,"
                  "\"config_snapshot\":{\"model\":\"test-model\",\"provider\":\"anthropic\","
                  "\"config_id\":\"anthropic.test-model\",\"name\":\"test-model\",\"api\":"
-                 "\"anthropic_messages\",");
+                 "\"anthropic_messages\",\"base_url\":\"https://api.anthropic.com\",");
     check_has(l, ",\"context_window\":200000,\"max_tokens\":8192,\"thinking_level\":\"off\"}}\n");
     check_has(l, "{\"type\":\"TurnStart\"," LOOP ",\"turn_index\":0,\"timestamp\":\"1970-01-01"
                  "T00:16:40Z\",\"triggered_by\":\"User\"}\n");

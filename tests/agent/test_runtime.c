@@ -1,5 +1,6 @@
 /* test_runtime.c - what src/agent/runtime.h promises: making, closing and freeing in every state, and
    how long a step may wait. */
+#include "agent/snapshot.h"
 #include "support/rig.h"
 
 TEST(a_desc_that_cannot_work_says_why) {
@@ -41,6 +42,7 @@ TEST(every_function_takes_no_runtime) {
     CHECK_EQ_INT(phi_last_error(NULL, &words, &http), PHI_BAD_ARG);
     CHECK_EQ_STR(words, "");
     CHECK_EQ_INT(http, 0);
+    CHECK(phi_agent_restore(NULL, NULL, phi_str_of("{}"), PHI_RESTORE_RESUME).rt == NULL);
     CHECK_EQ_INT(phi_memory_used(NULL, &peak), 0);
     CHECK_EQ_INT(peak, 0);
 }

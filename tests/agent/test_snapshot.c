@@ -867,6 +867,7 @@ TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
     phi_arena arena;
     phi_str text = phi_str_of("");
     uint64_t output[2] = {0, 0};
+    phi_pending_item item;
     phi_memory_init(&memory, NULL, 0);
     phi_arena_init(&arena, &memory, 0);
     desc.tools = &wait;
@@ -887,11 +888,12 @@ TEST(what_a_run_has_spent_is_counted_on_after_a_restore) {
     rig_call(other, "c2", "wait", "{\"a\":2}");
     rig_says(other, "The limit was not met.");
     (void)rig_run(other, 20);
-    rig_finish(other, 0, "done");
+    CHECK_EQ_INT(phi_pending(rig_runtime(other), &item, 1), 1);
+    CHECK_EQ_INT(phi_call_finish(item.call, "done", 4, false), PHI_OK);
     while (output[0] == 0 && rig_run(other, 1) > 0) continue;
     CHECK_EQ_INT(output[0], 5); /* of the turn that was saved */
     (void)rig_run(other, 20);
-    rig_finish(other, 1, "done");
+    rig_finish(other, 0, "done"); /* the first that was started here */
     CHECK_EQ_INT(rig_run(other, 20), 0);
     CHECK_EQ_INT(output[1], 10);
     CHECK(strstr(rig_story(other), "Max cost reached ($0.0400/$0.0350)") != NULL);

@@ -238,6 +238,26 @@ TEST(spans_that_overlap_in_part_are_known_to_touch) {
     done();
 }
 
+TEST(a_span_in_front_of_others_leaves_them_known) {
+    five();
+    rewrite("", 3, 3, ""); /* 5 */
+    rewrite("", 1, 1, ""); /* 6, in front of it */
+    rewrite("", 3, 4, ""); /* 7, over the first */
+    revoke(5);
+    CHECK_EQ_INT(read_it(), PHI_PARSE);
+    CHECK_EQ_STR(words, "line 10: rewrite: the later rewrite \"r7\" touches it");
+    done();
+    five();
+    rewrite("", 3, 3, "");
+    rewrite("", 1, 1, "");
+    rewrite("", 3, 4, "");
+    revoke(7);
+    revoke(5);
+    CHECK_EQ_INT(read_it(), PHI_OK);
+    CHECK_EQ_STR(shown(), "0 [1-1] 2 3 4");
+    done();
+}
+
 TEST(a_cut_through_what_a_rewrite_made_is_refused_when_it_is_read) {
     five();
     rewrite("", 1, 3, "");
@@ -295,6 +315,7 @@ TEST_MAIN(TEST_ENTRY(rewrites_and_what_revokes_them_are_read_at_the_cost_of_each
           TEST_ENTRY(summaries_over_summaries_are_read_at_the_cost_of_each),
           TEST_ENTRY(what_was_under_a_revoked_rewrite_can_be_revoked_again),
           TEST_ENTRY(spans_that_overlap_in_part_are_known_to_touch),
+          TEST_ENTRY(a_span_in_front_of_others_leaves_them_known),
           TEST_ENTRY(a_cut_through_what_a_rewrite_made_is_refused_when_it_is_read),
           TEST_ENTRY(a_rewrite_of_a_lane_that_was_left_is_in_its_view),
           TEST_ENTRY(reading_survives_every_failed_allocation))

@@ -1144,6 +1144,20 @@ TEST(a_summary_is_asked_for_from_the_first_entry_that_is_there) {
     end();
 }
 
+TEST(a_short_result_beside_one_that_is_cut_is_not_said_to_be_cut) {
+    begin();
+    (void)user(10);
+    (void)calls("a");
+    (void)result("a", 20);
+    (void)calls("b");
+    (void)result("b", 2009);
+    policy.max_input_tokens = 300;
+    policy.no_reserve = true;
+    CHECK(strstr(explained(), "\n1 answer and 1 result, 34 tokens: shown\n") != NULL);
+    CHECK(strstr(explained(), ": shown, its results cut\n") != NULL);
+    end();
+}
+
 TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(the_presets_are_those_of_the_documents),
           TEST_ENTRY(the_first_policy_that_is_there_counts_as_a_whole),
@@ -1180,4 +1194,5 @@ TEST_MAIN(TEST_ENTRY(every_field_of_a_policy_has_its_default),
           TEST_ENTRY(invariants_hold_for_ten_thousand_random_histories),
           TEST_ENTRY(a_thread_that_grows_is_projected_as_its_view_is),
           TEST_ENTRY(a_summary_alone_that_does_not_fit_is_said_to_be_cut),
-          TEST_ENTRY(a_summary_is_asked_for_from_the_first_entry_that_is_there))
+          TEST_ENTRY(a_summary_is_asked_for_from_the_first_entry_that_is_there),
+          TEST_ENTRY(a_short_result_beside_one_that_is_cut_is_not_said_to_be_cut))

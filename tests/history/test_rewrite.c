@@ -611,6 +611,28 @@ TEST(truncation_spares_what_is_durable_and_takes_late_results_along) {
     done();
 }
 
+static size_t nothing(void *user_data, phi_str text) {
+    (void)user_data;
+    (void)text;
+    return 0;
+}
+
+TEST(truncation_believes_the_hosts_counter) {
+    static const phi_token_counter counter = {nothing, NULL};
+    size_t removed = 0;
+    setup();
+    say(PHI_ROLE_USER, "go");
+    say(PHI_ROLE_ASSISTANT, "something long enough to be worth more than the marker that comes, "
+                            "and so much longer that nothing else has to be added to it");
+    say(PHI_ROLE_USER, "again");
+    say(PHI_ROLE_ASSISTANT, "yes");
+    CHECK(phi__thread_truncate(&thread, 40, &counter, phi_str_of("l"), 0, &removed));
+    CHECK_EQ_INT(removed, 0);
+    CHECK(phi__thread_truncate(&thread, 40, NULL, phi_str_of("l"), 0, &removed));
+    CHECK_EQ_INT(removed, 1);
+    done();
+}
+
 /* Found by random histories: a summary of two messages, of which the first is the first of the user's. */
 TEST(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place) {
     phi_content c[2];
@@ -1132,6 +1154,7 @@ TEST_MAIN(TEST_ENTRY(a_replaced_history_is_the_snapshot_and_what_follows),
           TEST_ENTRY(a_compaction_leaves_durable_groups_standing),
           TEST_ENTRY(in_the_place_of_what_stays_whole_nothing_is_put),
           TEST_ENTRY(truncation_spares_what_is_durable_and_takes_late_results_along),
+          TEST_ENTRY(truncation_believes_the_hosts_counter),
           TEST_ENTRY(truncation_does_not_cut_what_a_rewrite_has_put_in_one_place),
           TEST_ENTRY(a_call_that_was_rewritten_away_needs_no_result),
           TEST_ENTRY(of_a_run_that_keeps_nothing_nothing_is_shown),

@@ -369,6 +369,7 @@ TEST(a_need_for_a_summary_is_told_once_until_more_is_left_out) {
     ask(r, agent, text_of_tokens(60)); /* 60 and 11 do not fit beside it: the 60 are left out */
     CHECK_EQ_INT(n.needs, 1);
     CHECK(n.last.messages == 3 && n.last.shown < 3);
+    CHECK_EQ_INT(n.last.need_from, 1); /* behind the entry that begins the run */
     CHECK(n.last.need_from <= n.last.need_to);
     CHECK(n.last.need_to < phi_thread_count(phi_agent_thread(agent)));
     ask(r, agent, text_of_tokens(60));

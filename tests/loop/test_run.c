@@ -520,6 +520,37 @@ TEST(an_agent_without_caching_marks_nothing_for_it) {
     }
 }
 
+static void hear_memory(void *user_data, const phi_event *e) {
+    size_t *used = (size_t *)user_data;
+    if (e->kind == PHI_EV_TURN_END && e->turn_index % 20 == 0)
+        used[e->turn_index / 20] = phi_agent_memory_used(e->agent, NULL);
+}
+
+/* What a request was made of goes when its turn ends: its list is as long as the history. */
+TEST(a_turn_costs_the_memory_of_what_it_says) {
+    rig *r = rig_new();
+    phi_tool echo = rig_echo();
+    phi_agent_desc desc = rig_desc();
+    phi_agent agent;
+    size_t used[4] = {0, 0, 0, 0}, i; /* after the first turn, and 20, 40 and 60 later */
+    desc.tools = &echo;
+    desc.tool_count = 1;
+    desc.limits.max_turns = PHI_UNLIMITED;
+    agent = rig_agent(r, &desc);
+    rig_watch(r, hear_memory, used);
+    for (i = 0; i < 60; i++) {
+        char id[16], arguments[32];
+        (void)snprintf(id, sizeof id, "c%u", (unsigned)i);
+        (void)snprintf(arguments, sizeof arguments, "{\"n\":%u}", (unsigned)i);
+        rig_call(r, id, "echo", arguments);
+    }
+    rig_says(r, "done");
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, 400), 0);
+    CHECK((used[2] - used[0]) / 40 < 4000); /* 2,600; three times that, were it kept */
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
     TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
@@ -542,4 +573,5 @@ TEST_MAIN(
     TEST_ENTRY(an_answer_is_a_placeholder_then_updates_that_accumulate_then_the_whole),
     TEST_ENTRY(a_prompt_with_a_call_takes_few_steps),
     TEST_ENTRY(the_start_of_an_answer_says_whose_it_is),
-    TEST_ENTRY(an_agent_without_caching_marks_nothing_for_it))
+    TEST_ENTRY(an_agent_without_caching_marks_nothing_for_it),
+    TEST_ENTRY(a_turn_costs_the_memory_of_what_it_says))
