@@ -232,6 +232,30 @@ TEST(a_memo_stands_where_the_first_one_stood_and_in_its_time) {
     teardown();
 }
 
+TEST(a_memo_is_of_the_run_and_turn_of_the_first_one) {
+    static char filler[400];
+    phi_content c = PHI_ZERO;
+    phi_message m = PHI_ZERO;
+    setup();
+    (void)user(20);
+    memset(filler, 'z', sizeof filler);
+    c.kind = PHI_CONTENT_TEXT;
+    c.text = phi__str(filler, sizeof filler);
+    m.role = PHI_ROLE_ASSISTANT;
+    m.stop_reason = PHI_STOP_REASON_STOP;
+    m.content = &c;
+    m.content_count = 1;
+    m.loop_id = phi_str_of("a.b.3");
+    m.turn_index = 7;
+    (void)append_as(&m, 0);
+    (void)user(20);
+    CHECK(prune_to(50, "two wells", 0));
+    CHECK_EQ_STR(shape(), "0 [Pruned context summary: two wells] 2");
+    CHECK_STR(log_.fold.items[1].message->loop_id, "a.b.3");
+    CHECK_EQ_INT(log_.fold.items[1].message->turn_index, 7);
+    teardown();
+}
+
 TEST(a_memo_is_not_pruned_again) {
     conversation();
     CHECK(prune_to(1, "first", 0));
@@ -526,6 +550,7 @@ TEST_MAIN(
     TEST_ENTRY(the_turn_that_goes_on_stays),
     TEST_ENTRY(a_group_that_reaches_into_the_open_turn_stays),
     TEST_ENTRY(a_memo_stands_where_the_first_one_stood_and_in_its_time),
+    TEST_ENTRY(a_memo_is_of_the_run_and_turn_of_the_first_one),
     TEST_ENTRY(a_memo_is_not_pruned_again), TEST_ENTRY(a_memo_larger_than_what_goes_prunes_nothing),
     TEST_ENTRY(what_a_compaction_left_standing_stays),
     TEST_ENTRY(a_compaction_that_was_undone_protects_nothing),

@@ -551,6 +551,24 @@ TEST(a_turn_costs_the_memory_of_what_it_says) {
     rig_free(r);
 }
 
+TEST(of_the_body_of_an_error_the_beginning_is_read) {
+    enum { BODY = 400000, CHUNK = 2000 };
+    rig *r = rig_new();
+    phi_agent agent = rig_agent(r, NULL);
+    char *body = (char *)malloc(BODY + 1);
+    REQUIRE(body != NULL);
+    memset(body, 'x', BODY);
+    body[BODY] = '\0';
+    rig_replies(r, 500, "", body);
+    rig_chunk(r, CHUNK);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    CHECK_EQ_INT(rig_run(r, BODY / CHUNK / 2), 0);
+    CHECK(strstr(rig_story(r), "AgentEnd") != NULL);
+    CHECK_EQ_INT(rig_open_transfers(r), 0);
+    free(body);
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_prompt_streams_an_answer_and_the_run_ends),
     TEST_ENTRY(the_same_story_comes_out_of_single_bytes),
@@ -574,4 +592,5 @@ TEST_MAIN(
     TEST_ENTRY(a_prompt_with_a_call_takes_few_steps),
     TEST_ENTRY(the_start_of_an_answer_says_whose_it_is),
     TEST_ENTRY(an_agent_without_caching_marks_nothing_for_it),
-    TEST_ENTRY(a_turn_costs_the_memory_of_what_it_says))
+    TEST_ENTRY(a_turn_costs_the_memory_of_what_it_says),
+    TEST_ENTRY(of_the_body_of_an_error_the_beginning_is_read))
