@@ -545,6 +545,26 @@ TEST(an_abort_reaches_the_children_on_both_sides_of_one_that_is_gone) {
     rig_free(r);
 }
 
+TEST(what_is_waited_for_and_kept_by_default_is_what_the_header_says) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc(), got;
+    desc.retry.disable = false;
+    CHECK_EQ_INT(phi_agent_get_desc(rig_agent(r, &desc), &got), PHI_OK);
+    CHECK_EQ_INT(got.deadlines.connect_ms, 15000);
+    CHECK_EQ_INT(got.deadlines.first_event_ms, 300000);
+    CHECK_EQ_INT(got.deadlines.idle_ms, 120000);
+    CHECK_EQ_INT(got.deadlines.total_ms, PHI_UNLIMITED);
+    CHECK_EQ_INT(got.event_queue_bytes, 262144);
+    CHECK_EQ_INT(got.max_event_bytes, 16777216);
+    CHECK_EQ_INT(got.max_response_bytes, 268435456);
+    CHECK_EQ_INT(got.retry.max_retries, 3);
+    CHECK_EQ_INT(got.retry.initial_delay_ms, 1000);
+    CHECK_EQ_INT(got.retry.max_delay_ms, 30000);
+    CHECK_EQ_INT(got.retry.max_server_delay_ms, 60000);
+    CHECK_EQ_INT(got.decision_timeout_ms, 300000);
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(a_prompt_says_what_is_wrong_with_it),
     TEST_ENTRY(text_that_is_not_utf8_leaves_as_utf8),
@@ -568,4 +588,5 @@ TEST_MAIN(
     TEST_ENTRY(setting_tools_replaces_the_list),
     TEST_ENTRY(what_an_agent_gives_out_may_be_given_back_to_it),
     TEST_ENTRY(a_profile_that_counts_skills_and_names_none_is_refused),
-    TEST_ENTRY(an_abort_reaches_the_children_on_both_sides_of_one_that_is_gone))
+    TEST_ENTRY(an_abort_reaches_the_children_on_both_sides_of_one_that_is_gone),
+    TEST_ENTRY(what_is_waited_for_and_kept_by_default_is_what_the_header_says))
