@@ -49862,15 +49862,15 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x218fb1f2
+#if PHI__IMP_FEATURES != 0x59b1da4c
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x218fb1f2
+#define PHI__IMP_FEATURES 0x59b1da4c
 
 /* ---- src/features/caching_in.h ---- */
 
-/* caching_in.h - how prompt caching goes, counted. */
+/* caching_in.h - counts hits and misses of prompt caching. */
 #ifndef PHI_FEATURES_CACHING_IN_H
 #define PHI_FEATURES_CACHING_IN_H
 
@@ -49883,8 +49883,7 @@ PHI__FN const phi__feature *phi__caching_feature(void);
 
 /* ---- src/features/capture_in.h ---- */
 
-/* capture_in.h - what a turn is about to send, told once a turn to a host that wants it written
-   down. */
+/* capture_in.h - emits the request of each turn for hosts that want it (PHI_EV_TURN_REQUEST). */
 #ifndef PHI_FEATURES_CAPTURE_IN_H
 #define PHI_FEATURES_CAPTURE_IN_H
 
@@ -49897,8 +49896,8 @@ PHI__FN const phi__feature *phi__capture_feature(void);
 
 /* ---- src/features/compaction_in.h ---- */
 
-/* compaction_in.h - making smaller what a model sees: before a request that nears the window, after
-   one that did not fit, and when the host asks for it. */
+/* compaction_in.h - compacts the view: before a request that nears the window, after one that did
+   not fit, and at the host's request. */
 #ifndef PHI_FEATURES_COMPACTION_IN_H
 #define PHI_FEATURES_COMPACTION_IN_H
 
@@ -49914,7 +49913,7 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains);
 
 /* ---- src/features/compactor_in.h ---- */
 
-/* compactor_in.h - the host's own compactions: its job beside the run. */
+/* compactor_in.h - the job of a host's compactor, which runs beside the run. */
 #ifndef PHI_FEATURES_COMPACTOR_IN_H
 #define PHI_FEATURES_COMPACTOR_IN_H
 
@@ -49929,7 +49928,7 @@ typedef struct phi__compactor_job phi__compactor_job;
 PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due, struct phi__compacted **plan);
-/* What is at work is not wanted any more; it may call the host. */
+/* Ends a job that is not needed any more; it may call the host. */
 PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 #endif
 
@@ -49937,8 +49936,7 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 
 /* ---- src/features/context_edits_in.h ---- */
 
-/* context_edits_in.h - what tools want done to what the model sees: done when their turn is
-   over. */
+/* context_edits_in.h - prunes and reverts by tools, applied when their turn is over. */
 #ifndef PHI_FEATURES_CONTEXT_EDITS_IN_H
 #define PHI_FEATURES_CONTEXT_EDITS_IN_H
 
@@ -49951,8 +49949,7 @@ PHI__FN const phi__feature *phi__context_edits_feature(void);
 
 /* ---- src/features/deferred_in.h ---- */
 
-/* deferred_in.h - rewrites that the host asks for, deferred until the run that goes on has
-   ended. */
+/* deferred_in.h - a host's rewrites, deferred until the active run has ended. */
 #ifndef PHI_FEATURES_DEFERRED_IN_H
 #define PHI_FEATURES_DEFERRED_IN_H
 
@@ -49990,7 +49987,7 @@ PHI__FN const phi__note *phi__deferred_noted(const phi_thread *thread);
 
 /* ---- src/features/fields_in.h ---- */
 
-/* fields_in.h - values of arguments as they arrive, told to the tools that want them. */
+/* fields_in.h - reports values of arguments to tools (on_field) while they arrive. */
 #ifndef PHI_FEATURES_FIELDS_IN_H
 #define PHI_FEATURES_FIELDS_IN_H
 
@@ -50003,7 +50000,7 @@ PHI__FN const phi__feature *phi__fields_feature(void);
 
 /* ---- src/features/table_in.h ---- */
 
-/* table_in.h - all features, for the runtime. */
+/* table_in.h - the table of all features, for the runtime. */
 #ifndef PHI_FEATURES_TABLE_IN_H
 #define PHI_FEATURES_TABLE_IN_H
 
@@ -50015,11 +50012,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void);
 
 /* ---- src/features/caching.c ---- */
 
-/* caching.c - how prompt caching goes: what a request should read from the provider's cache,
-   whether it did, and what was not as before where it did not.
+/* caching.c - statistics of prompt caching: how much a request should read from the provider's
+   cache, whether it did, and how a request that missed differs from the one before.
 
-   Two requests are compared by hashes of what they were made of, and the history by where its
-   messages stand: they never move. Nothing of the texts is kept. */
+   Two requests are compared by hashes of their parts, and the history by the addresses of its
+   messages, which never move. No text is kept. */
 
 #ifndef PHI_NO_CACHE_STATS
 
@@ -50033,7 +50030,7 @@ typedef struct phi__cached {
 /* Of an agent. */
 typedef struct phi__caching {
     phi_cache_stats stats;
-    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
+    phi__cached last, now; /* the last one whose answer reported its usage; the one under way */
     uint64_t expected;     /* tokens that it should read from the cache */
     uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
     bool known;            /* model, system and tools of `now` are of the agent as it is */
@@ -50079,7 +50076,8 @@ static uint64_t phi__caching_text(phi_str s, uint64_t n) {
     return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
 }
 
-/* A message of the thread is known by its address. One that a hook made is a new copy each turn. */
+/* A message of the thread is identified by its address. A hook's own message is a new copy each
+   turn. */
 static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
     const phi_message *m = item->message;
     size_t i;
@@ -50202,9 +50200,8 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
 
 /* ---- src/features/capture.c ---- */
 
-/* capture.c - what a turn is about to send, as the host may want it written down:
-   PHI_EV_TURN_REQUEST, once a turn, before the first attempt. Of each message it is said where it
-   came from: "provenance", behaviours D. */
+/* capture.c - writes the request of a turn as JSON: PHI_EV_TURN_REQUEST, once a turn, before the
+   first attempt. Each message has its origin: "provenance", behaviours D. */
 
 #ifndef PHI_NO_CAPTURE
 
@@ -50217,8 +50214,8 @@ typedef struct phi__heard {
 
 /* Of a run. */
 typedef struct phi__capture {
-    uint32_t emitted;  /* turns whose request was told */
-    phi__heard *heard; /* what was steered and followed up; in memory of its own */
+    uint32_t emitted;  /* turns whose request was emitted */
+    phi__heard *heard; /* steering and follow-ups; in memory of its own */
     size_t count, cap;
 } phi__capture;
 
@@ -50423,8 +50420,8 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
 /* ---- src/features/compaction.c ---- */
 
-/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says
-   that it does not fit, and when the host asks for it.
+/* compaction.c - compacts the view: near the window, after a provider's refusal, and at the host's
+   request.
 
    A view that nears the window is compacted as planned (history/compact.h), before the request is
    made. What a provider has refused is, too; where that gains too little, the oldest part is cut
@@ -50435,19 +50432,19 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
-    PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
+    PHI__COMPACTIONS_IDLE_MOST = 2, /* in a row that save nothing; then it is an error */
     /* of an overflow: a plan is enough when it takes one part of so many */
     PHI__COMPACTIONS_WORTH = 4
 };
 
 /* Of a run. */
 typedef struct phi__compactions {
-    uint8_t count, idle; /* of this turn; those that gained nothing */
+    uint8_t count, idle; /* of this turn; those that saved nothing */
     bool done;           /* it is held for the hook after one */
     /* What made the last one, in the thread; NULL: the view's size did. */
     const phi_failure *overflow;
     phi__compacted *plan;    /* of the next one, in the turn's arena; NULL: none */
-    phi_compaction *emitted; /* the one that is under way, in the thread */
+    phi_compaction *emitted; /* the one under way, in the thread */
 } phi__compactions;
 
 /* Of an agent. */
@@ -50472,7 +50469,7 @@ static phi__state phi__compaction_hold(phi__run *run, bool done) {
 
 /* ---- planning ---- */
 
-/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt
+/* The agent's settings, with defaults from its model and prompt. run: NULL where no prompt
    matters. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
     phi_compaction_config config = agent->desc.compaction;
@@ -50493,8 +50490,8 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                : status;
 }
 
-/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in
-   the turn's arena; none where nothing would be gained. */
+/* Keeps fewer and fewer recent turns, until the rest is `target` tokens or less. The plan is in the
+   turn's arena; none where it would save nothing. */
 static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
                                        uint64_t target) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
@@ -50543,7 +50540,8 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
 
 /* ---- when ---- */
 
-/* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
+/* Without this, a view that is still too large after a compaction would be compacted at each turn,
+   in vain. */
 static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *by,
                                    const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
@@ -50623,7 +50621,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
-/* What is known before: also what the hook is told. */
+/* The figures before the compaction, also for the hook. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
@@ -50691,7 +50689,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *emitted = c->emitted;
-    /* what it is at would not fit any more */
+    /* the compactor's result would not fit any more */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)
@@ -50825,7 +50823,7 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
 
 /* ---- src/features/compactor.c ---- */
 
-/* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
+/* compactor.c - compactions by the host: starts, polls and ends its job, and applies the result. */
 
 #ifndef PHI_NO_COMPACTION
 
@@ -50924,7 +50922,7 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
-/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are
+/* Messages of a span belong to the run and turn in which it begins, whoever wrote them. They are
    copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
@@ -50989,11 +50987,10 @@ PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **at,
 
 /* ---- src/features/context_edits.c ---- */
 
-/* context_edits.c - what tools want done to what the model sees: pruned, or reverted to an earlier
-   step.
+/* context_edits.c - prunes and reverts by tools.
 
    Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
-   the run's own. A revert comes first, so that a prune does not count what is gone. */
+   the run's own. A revert comes first, so that a prune does not count messages that it removes. */
 
 #ifndef PHI_NO_CONTEXT_EDITS
 
@@ -51148,7 +51145,7 @@ static bool phi__context_edits_revert(phi__run *run, const phi__context_edits *e
     return phi__context_edits_emit_reverted(run, &reverted);
 }
 
-/* One that another has taken the place of. */
+/* Reports a revert that a later one has replaced. */
 static bool phi__context_edits_replaced(phi__run *run, const phi__context_edits *edits) {
     phi_reverted reverted;
     char target[PHI__STEP_BYTES];
@@ -51283,7 +51280,7 @@ PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) 
     return PHI_OK;
 }
 
-/* Whether it can be done as things stand; else it is told. */
+/* Checks whether a revert is possible now; else reports it. */
 static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert, char *words,
                                          size_t words_size) {
     phi_status status;
@@ -51354,11 +51351,10 @@ PHI_API phi_status phi_call_revert(phi_call call, phi_revert_category category, 
 
 /* ---- src/features/deferred.c ---- */
 
-/* deferred.c - rewrites that the host asks for: done at once, or deferred until the run that goes
-   on has ended.
+/* deferred.c - a host's rewrites: applied at once, or deferred until the active run has ended.
 
-   One slot: a newer one takes the place of what waits. What became of each is told. The one that
-   waits is noted in the log (deferred_note.c). */
+   One slot: a newer rewrite replaces the deferred one. The outcome of each is emitted. The deferred
+   rewrite is noted in the log (deferred_note.c). */
 
 
 #include <stdio.h>
@@ -51451,7 +51447,7 @@ static bool phi__deferred_name(const phi__agent *agent, phi__deferred *slot) {
     return true;
 }
 
-/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+/* Replaces the deferred rewrite, if there is one, whose outcome is emitted where memory allows. */
 static bool phi__deferred_enter(phi__agent *agent, phi__deferred *slot) {
     if (phi__deferred_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
     if (phi__deferred_of(agent)->waits != NULL)
@@ -51591,12 +51587,12 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
 
 /* ---- src/features/deferred_note.c ---- */
 
-/* deferred_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
-   store.
+/* deferred_note.c - notes of deferred rewrites in the log, so that they outlive the process where
+   the log is in a store.
 
-   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
-   its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
-   that it was done. Logs in no store have these notes, too: a log does not depend on where it is
+   A note of kind PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces
+   it; a null note says that none is deferred. A rewrite of the same op_id in the log says that it
+   was applied. Logs in no store have these notes, too: a log does not depend on where it is
    kept. */
 
 
@@ -51630,7 +51626,7 @@ PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
     status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
         status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host gets an event of its outcome */
     }
     phi__entry_reader_free(&reader);
     return status;
@@ -51675,12 +51671,12 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
 
 /* ---- src/features/fields.c ---- */
 
-/* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
+/* fields.c - reports values of a call's arguments to its tool (on_field) while the answer is still
+   arriving.
 
-   For each block of an answer that is a call of a tool with on_field there is a scanner, and
-   whether something was told of it that has come to nothing yet: then the tool hears `dropped`, or
-   `start` follows. What is told here is told between two slices of the answer, never from inside a
-   decoder. */
+   Each block of an answer that calls a tool with on_field has a scanner, and a mark that fields
+   were reported: then the tool gets `dropped`, or `start` follows. Fields are reported between two
+   slices of the answer, never from inside a decoder. */
 
 #ifndef PHI_NO_ARGUMENT_STREAM
 
@@ -51697,7 +51693,7 @@ typedef struct phi__emitted {
 typedef struct phi__fields {
     phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
     size_t count, cap;
-    size_t from; /* blocks before it were whole and are told */
+    size_t from; /* blocks before it were complete and are reported */
 } phi__fields;
 
 static phi_str phi__fields_id(const phi__run *run, size_t block) {
@@ -51716,7 +51712,7 @@ static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emi
     return run->agent->slot != NULL;
 }
 
-/* `dropped`, where something was told. False: the agent is gone. */
+/* `dropped`, where a field was reported. False: the agent is gone. */
 static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emitted *emitted) {
     phi_field field;
     if (!emitted->emitted) return true;
@@ -51740,7 +51736,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* What is told of a block; NULL: nothing, or there is no memory. */
+/* The scanner of a block; NULL: none, or there is no memory. */
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
@@ -51767,7 +51763,7 @@ static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block)
     return emitted;
 }
 
-/* What has arrived of one block. False: the agent is gone. */
+/* Reports the new fields of one block. False: the agent is gone. */
 static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
                               size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
@@ -51790,8 +51786,8 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
     return true;
 }
 
-/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
-   False, here and below: the agent is gone. */
+/* Reports the fields that have arrived since the last time; whole: the answer is complete, so every
+   block is scanned. False, here and below: the agent is gone. */
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
@@ -51826,8 +51822,7 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     return true;
 }
 
-/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another
-   process. */
+/* The scanner of a call's block. NULL: none; its answer, or its start, was in another process. */
 static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     size_t block;
     if (f->count == 0) return NULL;
@@ -51848,7 +51843,7 @@ static void phi__fields_started(const phi__fields *f, const phi__toolcall *call)
     if (emitted != NULL) emitted->emitted = false;
 }
 
-/* It has a result; if it never was started, what was told of it is taken back. */
+/* The call has a result; if it never started, its reported fields are dropped. */
 static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
     phi__emitted *emitted = phi__fields_of_call(f, call);
     return emitted == NULL || phi__fields_take_back(call->run, f, emitted);

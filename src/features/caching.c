@@ -1,8 +1,8 @@
-/* caching.c - how prompt caching goes: what a request should read from the provider's cache,
-   whether it did, and what was not as before where it did not.
+/* caching.c - statistics of prompt caching: how much a request should read from the provider's
+   cache, whether it did, and how a request that missed differs from the one before.
 
-   Two requests are compared by hashes of what they were made of, and the history by where its
-   messages stand: they never move. Nothing of the texts is kept. */
+   Two requests are compared by hashes of their parts, and the history by the addresses of its
+   messages, which never move. No text is kept. */
 #include "features/caching_in.h"
 
 #ifndef PHI_NO_CACHE_STATS
@@ -19,7 +19,7 @@ typedef struct phi__cached {
 /* Of an agent. */
 typedef struct phi__caching {
     phi_cache_stats stats;
-    phi__cached last, now; /* the last one whose answer told its usage; the one that is under way */
+    phi__cached last, now; /* the last one whose answer reported its usage; the one under way */
     uint64_t expected;     /* tokens that it should read from the cache */
     uint32_t changed;      /* PHI_CACHE_CHANGED_ bits: now against last */
     bool known;            /* model, system and tools of `now` are of the agent as it is */
@@ -65,7 +65,8 @@ static uint64_t phi__caching_text(phi_str s, uint64_t n) {
     return phi__hash(phi__str(s.at + s.len - PHI__CACHING_ENDS, PHI__CACHING_ENDS), n);
 }
 
-/* A message of the thread is known by its address. One that a hook made is a new copy each turn. */
+/* A message of the thread is identified by its address. A hook's own message is a new copy each
+   turn. */
 static uint64_t phi__caching_item(const phi__item *item, uint64_t n) {
     const phi_message *m = item->message;
     size_t i;

@@ -1,4 +1,4 @@
-/* caching_in.h - how prompt caching goes, counted. */
+/* caching_in.h - counts hits and misses of prompt caching. */
 #ifndef PHI_FEATURES_CACHING_IN_H
 #define PHI_FEATURES_CACHING_IN_H
 

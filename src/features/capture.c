@@ -1,6 +1,5 @@
-/* capture.c - what a turn is about to send, as the host may want it written down:
-   PHI_EV_TURN_REQUEST, once a turn, before the first attempt. Of each message it is said where it
-   came from: "provenance", behaviours D. */
+/* capture.c - writes the request of a turn as JSON: PHI_EV_TURN_REQUEST, once a turn, before the
+   first attempt. Each message has its origin: "provenance", behaviours D. */
 #include "features/capture_in.h"
 
 #ifndef PHI_NO_CAPTURE
@@ -17,8 +16,8 @@ typedef struct phi__heard {
 
 /* Of a run. */
 typedef struct phi__capture {
-    uint32_t emitted;  /* turns whose request was told */
-    phi__heard *heard; /* what was steered and followed up; in memory of its own */
+    uint32_t emitted;  /* turns whose request was emitted */
+    phi__heard *heard; /* steering and follow-ups; in memory of its own */
     size_t count, cap;
 } phi__capture;
 

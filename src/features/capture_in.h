@@ -1,5 +1,4 @@
-/* capture_in.h - what a turn is about to send, told once a turn to a host that wants it written
-   down. */
+/* capture_in.h - emits the request of each turn for hosts that want it (PHI_EV_TURN_REQUEST). */
 #ifndef PHI_FEATURES_CAPTURE_IN_H
 #define PHI_FEATURES_CAPTURE_IN_H
 

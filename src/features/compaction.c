@@ -1,5 +1,5 @@
-/* compaction.c - making smaller what a model sees: when it nears its window, when a provider says
-   that it does not fit, and when the host asks for it.
+/* compaction.c - compacts the view: near the window, after a provider's refusal, and at the host's
+   request.
 
    A view that nears the window is compacted as planned (history/compact.h), before the request is
    made. What a provider has refused is, too; where that gains too little, the oldest part is cut
@@ -15,19 +15,19 @@
 
 enum {
     PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
-    PHI__COMPACTIONS_IDLE_MOST = 2, /* those that gain nothing; then it is an error */
+    PHI__COMPACTIONS_IDLE_MOST = 2, /* in a row that save nothing; then it is an error */
     /* of an overflow: a plan is enough when it takes one part of so many */
     PHI__COMPACTIONS_WORTH = 4
 };
 
 /* Of a run. */
 typedef struct phi__compactions {
-    uint8_t count, idle; /* of this turn; those that gained nothing */
+    uint8_t count, idle; /* of this turn; those that saved nothing */
     bool done;           /* it is held for the hook after one */
     /* What made the last one, in the thread; NULL: the view's size did. */
     const phi_failure *overflow;
     phi__compacted *plan;    /* of the next one, in the turn's arena; NULL: none */
-    phi_compaction *emitted; /* the one that is under way, in the thread */
+    phi_compaction *emitted; /* the one under way, in the thread */
 } phi__compactions;
 
 /* Of an agent. */
@@ -52,7 +52,7 @@ static phi__state phi__compaction_hold(phi__run *run, bool done) {
 
 /* ---- planning ---- */
 
-/* As the agent was told, with what its model and its prompt say. run: NULL where no prompt
+/* The agent's settings, with defaults from its model and prompt. run: NULL where no prompt
    matters. */
 static phi_compaction_config phi__compaction_config(const phi__agent *agent, const phi__run *run) {
     phi_compaction_config config = agent->desc.compaction;
@@ -73,8 +73,8 @@ static phi_status phi__compaction_plan(const phi__agent *agent, const phi_compac
                : status;
 }
 
-/* Keeps fewer and fewer recent turns, until what is left is `target` tokens or less. The plan is in
-   the turn's arena; none where nothing would be gained. */
+/* Keeps fewer and fewer recent turns, until the rest is `target` tokens or less. The plan is in the
+   turn's arena; none where it would save nothing. */
 static phi_status phi__compaction_make(phi__run *run, phi_compaction_config config,
                                        uint64_t target) {
     phi__compacted *plan = (phi__compacted *)phi__arena_zero(&run->arena, sizeof *plan);
@@ -123,7 +123,8 @@ static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens
 
 /* ---- when ---- */
 
-/* What was compacted lately and is too large still would be compacted at each turn, for nothing. */
+/* Without this, a view that is still too large after a compaction would be compacted at each turn,
+   in vain. */
 static bool phi__compaction_futile(const phi__agent *agent, phi__compacted_by *by,
                                    const phi_compaction_config *config) {
     double step = config->budget_threshold_pct * (double)config->max_context_tokens;
@@ -203,7 +204,7 @@ static bool phi__compaction_emit(phi__run *run, phi_event_kind kind) {
     return phi__emit(run->agent, &event, NULL, 0);
 }
 
-/* What is known before: also what the hook is told. */
+/* The figures before the compaction, also for the hook. */
 static bool phi__compaction_measure(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
@@ -271,7 +272,7 @@ static phi__state phi__compaction_do(phi__run *run) {
     phi__compactions *c = phi__compaction_of(run);
     phi__agent *agent = run->agent;
     phi_compaction *emitted = c->emitted;
-    /* what it is at would not fit any more */
+    /* the compactor's result would not fit any more */
     phi__compactor_forget(agent, &phi__compaction_by(agent)->job);
     if (c->overflow != NULL && !agent->desc.compaction.disable && c->idle == 0 &&
         phi__compaction_make(run, phi__compaction_config(agent, run), UINT64_MAX) != PHI_OK)

@@ -1,5 +1,5 @@
-/* compaction_in.h - making smaller what a model sees: before a request that nears the window, after
-   one that did not fit, and when the host asks for it. */
+/* compaction_in.h - compacts the view: before a request that nears the window, after one that did
+   not fit, and at the host's request. */
 #ifndef PHI_FEATURES_COMPACTION_IN_H
 #define PHI_FEATURES_COMPACTION_IN_H
 

@@ -1,4 +1,4 @@
-/* compactor.c - compactions by the host: its job beside the run, and what comes of it. */
+/* compactor.c - compactions by the host: starts, polls and ends its job, and applies the result. */
 #include "features/compactor_in.h"
 
 #ifndef PHI_NO_COMPACTION
@@ -101,7 +101,7 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
-/* Messages of a span are of the run and turn that it begins in, whoever wrote them. They are
+/* Messages of a span belong to the run and turn in which it begins, whoever wrote them. They are
    copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;

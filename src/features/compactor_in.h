@@ -1,4 +1,4 @@
-/* compactor_in.h - the host's own compactions: its job beside the run. */
+/* compactor_in.h - the job of a host's compactor, which runs beside the run. */
 #ifndef PHI_FEATURES_COMPACTOR_IN_H
 #define PHI_FEATURES_COMPACTOR_IN_H
 
@@ -15,7 +15,7 @@ typedef struct phi__compactor_job phi__compactor_job;
 PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due, struct phi__compacted **plan);
-/* What is at work is not wanted any more; it may call the host. */
+/* Ends a job that is not needed any more; it may call the host. */
 PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **job);
 #endif
 

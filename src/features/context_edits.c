@@ -1,8 +1,7 @@
-/* context_edits.c - what tools want done to what the model sees: pruned, or reverted to an earlier
-   step.
+/* context_edits.c - prunes and reverts by tools.
 
    Edits of a turn wait until its tools are over, and are done in front of TURN_END as rewrites of
-   the run's own. A revert comes first, so that a prune does not count what is gone. */
+   the run's own. A revert comes first, so that a prune does not count messages that it removes. */
 #include "features/context_edits_in.h"
 #include "loop/tool.h"
 
@@ -163,7 +162,7 @@ static bool phi__context_edits_revert(phi__run *run, const phi__context_edits *e
     return phi__context_edits_emit_reverted(run, &reverted);
 }
 
-/* One that another has taken the place of. */
+/* Reports a revert that a later one has replaced. */
 static bool phi__context_edits_replaced(phi__run *run, const phi__context_edits *edits) {
     phi_reverted reverted;
     char target[PHI__STEP_BYTES];
@@ -298,7 +297,7 @@ PHI_API phi_status phi_call_prune(phi_call call, uint64_t tokens, phi_str memo) 
     return PHI_OK;
 }
 
-/* Whether it can be done as things stand; else it is told. */
+/* Checks whether a revert is possible now; else reports it. */
 static phi_status phi__context_edits_try(phi__run *run, const phi_revert *revert, char *words,
                                          size_t words_size) {
     phi_status status;

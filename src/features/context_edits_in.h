@@ -1,5 +1,4 @@
-/* context_edits_in.h - what tools want done to what the model sees: done when their turn is
-   over. */
+/* context_edits_in.h - prunes and reverts by tools, applied when their turn is over. */
 #ifndef PHI_FEATURES_CONTEXT_EDITS_IN_H
 #define PHI_FEATURES_CONTEXT_EDITS_IN_H
 

@@ -1,8 +1,7 @@
-/* deferred.c - rewrites that the host asks for: done at once, or deferred until the run that goes
-   on has ended.
+/* deferred.c - a host's rewrites: applied at once, or deferred until the active run has ended.
 
-   One slot: a newer one takes the place of what waits. What became of each is told. The one that
-   waits is noted in the log (deferred_note.c). */
+   One slot: a newer rewrite replaces the deferred one. The outcome of each is emitted. The deferred
+   rewrite is noted in the log (deferred_note.c). */
 #include "features/deferred_in.h"
 
 #include "loop/weigh_in.h"
@@ -99,7 +98,7 @@ static bool phi__deferred_name(const phi__agent *agent, phi__deferred *slot) {
     return true;
 }
 
-/* In the place of what waits, if anything does: that is told of where there is memory for it. */
+/* Replaces the deferred rewrite, if there is one, whose outcome is emitted where memory allows. */
 static bool phi__deferred_enter(phi__agent *agent, phi__deferred *slot) {
     if (phi__deferred_note(agent, &slot->rewrite, slot->must_gain) != PHI_OK) return false;
     if (phi__deferred_of(agent)->waits != NULL)

@@ -1,5 +1,4 @@
-/* deferred_in.h - rewrites that the host asks for, deferred until the run that goes on has
-   ended. */
+/* deferred_in.h - a host's rewrites, deferred until the active run has ended. */
 #ifndef PHI_FEATURES_DEFERRED_IN_H
 #define PHI_FEATURES_DEFERRED_IN_H
 

@@ -1,9 +1,9 @@
-/* deferred_note.c - deferred rewrites in the log: so they outlive the process where the log is in a
-   store.
+/* deferred_note.c - notes of deferred rewrites in the log, so that they outlive the process where
+   the log is in a store.
 
-   A note of kind PHI_NOTE_DEFERRED holds the rewrite that waits. A later note of that kind takes
-   its place; one that is null says that nothing waits. A rewrite of the same op_id in the log says
-   that it was done. Logs in no store have these notes, too: a log does not depend on where it is
+   A note of kind PHI_NOTE_DEFERRED holds the deferred rewrite. A later note of that kind replaces
+   it; a null note says that none is deferred. A rewrite of the same op_id in the log says that it
+   was applied. Logs in no store have these notes, too: a log does not depend on where it is
    kept. */
 #include "features/deferred_in.h"
 
@@ -41,7 +41,7 @@ PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
     status = phi__entry_get_rewrite(&reader, node, &rewrite);
     if (status == PHI_OK) {
         status = take(agent, &rewrite, phi_json_bool(phi_json_get(node, "must_gain"), false));
-        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host is told what became of it */
+        if (status != PHI_NO_MEMORY) status = PHI_OK; /* the host gets an event of its outcome */
     }
     phi__entry_reader_free(&reader);
     return status;

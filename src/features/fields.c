@@ -1,9 +1,9 @@
-/* fields.c - values of a call's arguments are told to its tool while the answer is still coming.
+/* fields.c - reports values of a call's arguments to its tool (on_field) while the answer is still
+   arriving.
 
-   For each block of an answer that is a call of a tool with on_field there is a scanner, and
-   whether something was told of it that has come to nothing yet: then the tool hears `dropped`, or
-   `start` follows. What is told here is told between two slices of the answer, never from inside a
-   decoder. */
+   Each block of an answer that calls a tool with on_field has a scanner, and a mark that fields
+   were reported: then the tool gets `dropped`, or `start` follows. Fields are reported between two
+   slices of the answer, never from inside a decoder. */
 #include "features/fields_in.h"
 
 #ifndef PHI_NO_ARGUMENT_STREAM
@@ -23,7 +23,7 @@ typedef struct phi__emitted {
 typedef struct phi__fields {
     phi__emitted *emitted; /* of the answer's blocks, by their index; NULL: nothing */
     size_t count, cap;
-    size_t from; /* blocks before it were whole and are told */
+    size_t from; /* blocks before it were complete and are reported */
 } phi__fields;
 
 static phi_str phi__fields_id(const phi__run *run, size_t block) {
@@ -42,7 +42,7 @@ static bool phi__fields_call(phi__run *run, const phi__fields *f, const phi__emi
     return run->agent->slot != NULL;
 }
 
-/* `dropped`, where something was told. False: the agent is gone. */
+/* `dropped`, where a field was reported. False: the agent is gone. */
 static bool phi__fields_take_back(phi__run *run, const phi__fields *f, phi__emitted *emitted) {
     phi_field field;
     if (!emitted->emitted) return true;
@@ -66,7 +66,7 @@ static const phi_tool *phi__fields_tool(const phi__run *run, size_t block) {
     return tool != NULL && tool->on_field != NULL ? tool : NULL;
 }
 
-/* What is told of a block; NULL: nothing, or there is no memory. */
+/* The scanner of a block; NULL: none, or there is no memory. */
 static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     phi_memory *memory = &run->agent->memory;
@@ -93,7 +93,7 @@ static phi__emitted *phi__fields_of(phi__run *run, phi__fields *f, size_t block)
     return emitted;
 }
 
-/* What has arrived of one block. False: the agent is gone. */
+/* Reports the new fields of one block. False: the agent is gone. */
 static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted *emitted,
                               size_t block) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
@@ -116,8 +116,8 @@ static bool phi__fields_block(phi__run *run, const phi__fields *f, phi__emitted 
     return true;
 }
 
-/* Tells what has arrived since the last time; whole: the answer is, so every block is looked at.
-   False, here and below: the agent is gone. */
+/* Reports the fields that have arrived since the last time; whole: the answer is complete, so every
+   block is scanned. False, here and below: the agent is gone. */
 static bool phi__fields_emit(phi__run *run, phi__fields *f, bool whole) {
     const phi__assembly *assembly = &phi__attempt_answer(run)->assembly;
     size_t i;
@@ -152,8 +152,7 @@ static bool phi__fields_drop(phi__run *run, phi__fields *f) {
     return true;
 }
 
-/* What was told of a call's block. NULL: nothing; its answer, or its start, was in another
-   process. */
+/* The scanner of a call's block. NULL: none; its answer, or its start, was in another process. */
 static phi__emitted *phi__fields_of_call(const phi__fields *f, const phi__toolcall *call) {
     size_t block;
     if (f->count == 0) return NULL;
@@ -174,7 +173,7 @@ static void phi__fields_started(const phi__fields *f, const phi__toolcall *call)
     if (emitted != NULL) emitted->emitted = false;
 }
 
-/* It has a result; if it never was started, what was told of it is taken back. */
+/* The call has a result; if it never started, its reported fields are dropped. */
 static bool phi__fields_refused(const phi__fields *f, const phi__toolcall *call) {
     phi__emitted *emitted = phi__fields_of_call(f, call);
     return emitted == NULL || phi__fields_take_back(call->run, f, emitted);

@@ -1,4 +1,4 @@
-/* fields_in.h - values of arguments as they arrive, told to the tools that want them. */
+/* fields_in.h - reports values of arguments to tools (on_field) while they arrive. */
 #ifndef PHI_FEATURES_FIELDS_IN_H
 #define PHI_FEATURES_FIELDS_IN_H
 

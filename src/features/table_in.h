@@ -1,4 +1,4 @@
-/* table_in.h - all features, for the runtime. */
+/* table_in.h - the table of all features, for the runtime. */
 #ifndef PHI_FEATURES_TABLE_IN_H
 #define PHI_FEATURES_TABLE_IN_H
 
