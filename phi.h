@@ -51960,15 +51960,15 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xf6037a62
+#if PHI__IMP_AGENT != 0xd33907a8
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xf6037a62
+#define PHI__IMP_AGENT 0xd33907a8
 
 /* ---- src/agent/agent_in.h ---- */
 
-/* agent_in.h - what the files of this folder share: checking, making and taking apart agents. */
+/* agent_in.h - shared by the files of this folder: checking, making and freeing agents. */
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
@@ -52005,8 +52005,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for
-   a model and a segment, which are in agent->model_arena. */
+/* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model and a
+   segment, which are in agent->model_arena. */
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
@@ -52022,15 +52022,15 @@ PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
-/* With the defaults for what is zero. */
+/* With the defaults for zero fields. */
 PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
-/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and
-   loop ids go on behind those it has. Words begin with what was called. */
+/* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the
+   thread's. Messages begin with the function called. */
 PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 enum { PHI__KEPT_WORDS = 240 };
-/* What is wrong with the thread of that id; no words: the status speaks. */
+/* Sets the error about the thread of that id; without `words`, by the status. */
 PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
                                    phi_status status, const char *words);
 
@@ -52079,7 +52079,7 @@ PHI__FN void phi__threads_free(phi_runtime *rt);
 
 /* ---- src/agent/event_in.h ---- */
 
-/* event_in.h - the words and fields of events in JSON, for their writer and their reader. */
+/* event_in.h - the names and fields of events in JSON, for their writer and their reader. */
 #ifndef PHI_AGENT_EVENT_IN_H
 #define PHI_AGENT_EVENT_IN_H
 
@@ -52118,7 +52118,7 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
 
 /* ---- src/agent/agent.c ---- */
 
-/* agent.c - prompting agents, ending their runs, and changing them. */
+/* agent.c - prompts agents, ends their runs, and changes their settings. */
 
 /* ---- beginning a run ---- */
 
@@ -52559,7 +52559,7 @@ PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
 
 /* ---- src/agent/agent_check.c ---- */
 
-/* agent_check.c - what phi_agent_desc may not be. A refusal names the field and changes nothing. */
+/* agent_check.c - checks a phi_agent_desc. A refusal names the field and changes nothing. */
 
 #include <stdio.h>
 
@@ -52917,7 +52917,7 @@ PHI__FN phi_status phi__agent_check(phi_runtime *rt, const phi_agent_desc *desc)
 
 /* ---- src/agent/agent_end.c ---- */
 
-/* agent_end.c - the tree of agents, and their end.
+/* agent_end.c - the tree of agents, and freeing them.
 
    An agent that is freed is taken out of every table at once; its memory goes when the step ends,
    for the function of the host's that freed it may have been called with it in hand. */
@@ -52933,8 +52933,7 @@ PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
     parent->tree.first_child = child;
 }
 
-/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved
-   there. */
+/* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
 static void phi__agent_leave_tree(phi__agent *agent) {
     phi__agent *parent = agent->tree.parent, *child;
     if (parent != NULL) {
@@ -52979,7 +52978,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
-/* Those that were freed in the step. */
+/* The agents that were freed in the step. */
 PHI__FN void phi__agents_bury(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;
@@ -53053,8 +53052,8 @@ PHI_API phi_status phi_agent_free(phi_agent handle) {
 
 /* ---- src/agent/agent_make.c ---- */
 
-/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of
-   its model. What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
+/* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
+   its model. agent_check.c checks a desc, agent_take.c copies it. */
 
 enum {
     PHI__AGENT_TURNS = 50,           /* behaviours C 17 */
@@ -53325,7 +53324,7 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
 
 static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
 
-/* Tokens of the prompt stay 0 where they are not given: what they are estimated at changes. */
+/* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
 static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
     phi_compaction_config given = agent->desc.compaction, c;
     if (given.max_context_tokens == 0) given.max_context_tokens = agent->desc.model.context_window;
@@ -53366,8 +53365,7 @@ PHI_API const phi_profile *phi_agent_profile(phi_agent handle) {
 
 /* ---- src/agent/agent_store.c ---- */
 
-/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for
-   another. */
+/* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
 
 #include <stdio.h>
 
@@ -53568,10 +53566,9 @@ PHI_API phi_str phi_agent_thread_id(phi_agent handle) {
 
 /* ---- src/agent/agent_take.c ---- */
 
-/* agent_take.c - what an agent keeps of what it is given, copied into its memory: by its desc, and
-   by the functions that change it later. Each takes the place of what was there; without memory
-   nothing changes, but for the model and the segment, which are in an arena that the caller
-   exchanges. */
+/* agent_take.c - copies settings into an agent's memory: for its desc, and for the functions that
+   change it later. Each replaces the old value; without memory nothing changes, but for the model
+   and the segment, which are in an arena that the caller exchanges. */
 
 enum {
     PHI__AGENT_WINDOW = 128000,
@@ -53709,7 +53706,7 @@ PHI__FN bool phi__agent_take_policy(phi__agent *agent, const phi_policy *policy,
 
 /* ---- src/agent/dry_run.c ---- */
 
-/* dry_run.c - a caller's transcript and tools, put as the codecs' own check wants them. */
+/* dry_run.c - prepares a caller's transcript and tools for the codecs' own check. */
 
 
 #include <stdio.h>
@@ -53810,8 +53807,7 @@ PHI_API phi_status phi_preflight(const phi_model *model, const phi_message *mess
 
 /* ---- src/agent/event_fields.c ---- */
 
-/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they
-   are. */
+/* event_fields.c - tables of the plain fields of events, for JSON. */
 
 #ifndef PHI_NO_EVENT_JSON
 
@@ -53925,11 +53921,11 @@ PHI__FN void phi__event_get(const phi_json *node, phi__event_part part, void *to
 
 /* ---- src/agent/event_json.c ---- */
 
-/* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
+/* event_json.c - writes events in the interchange format: behaviours A, "AgentEvent".
 
-   An event of a living agent takes from it what it does not hold itself: the run's messages, and
-   what the run was asked with. One that was read holds everything. What others do not know (a
-   failure's kind and HTTP status, decisions, pauses) stands in types that are ours alone. */
+   An event of a living agent gets from it the fields that it lacks: the run's messages and
+   settings. An event read from JSON holds everything. Facts that other readers do not know (a
+   failure's kind and HTTP status, decisions, pauses) stand in types that only phi has. */
 
 #ifndef PHI_NO_EVENT_JSON
 
@@ -54071,8 +54067,8 @@ static void phi__ej_start(phi__event_writer *w) {
         phi__ej_read_snapshot(w, loop.config);
 }
 
-/* The first entry in memory of an event's run: the last one that begins a run of that id; the end,
-   where there is none. Its messages follow, on its lane, which need not be the active one any
+/* The first entry in memory of an event's run: the last entry that begins a run of that id; the
+   end, where there is none. Its messages follow, on its lane, which need not be the active one any
    more. */
 static size_t phi__ej_run(const phi_thread *thread, const phi_event *event) {
     size_t i = thread->log.held;
@@ -54125,7 +54121,7 @@ static void phi__ej_turn_start(phi__event_writer *w) {
     phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
 }
 
-/* Results are bare: without the turn they are of. */
+/* Writes results without the id of their turn. */
 static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
     phi_message bare = *message;
     bare.loop_id = phi__str(NULL, 0);
@@ -54422,7 +54418,7 @@ static void phi__ej_body(phi__event_writer *w) {
     }
 }
 
-/* The end of a run tells all its messages: those that have left memory are read back. */
+/* The end of a run has all its messages: evicted ones are recalled. */
 static phi_status phi__ej_recall(const phi_event *event, const phi__agent *agent) {
     if (event->kind != PHI_EV_AGENT_END || agent == NULL ||
         phi__ej_said(agent->thread, event, NULL) == event->message_count)
@@ -54467,11 +54463,12 @@ PHI_API phi_status phi_event_to_json(const phi_event *event, phi_arena *arena, p
 
 /* ---- src/agent/event_read.c ---- */
 
-/* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
+/* event_read.c - reads events in the interchange format, ours and others': behaviours A,
+   "AgentEvent".
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are
-   not known are ignored. Messages are not: an event with a message that is none is refused.
-   Everything that an event points to is in the tree's arena. */
+   Lenient where a reader can be: a field that is missing or of a wrong type counts as absent,
+   unknown keys are ignored. But an event with an invalid message is refused. Everything that an
+   event points to is in the tree's arena. */
 
 #include <stdio.h>
 
@@ -54923,7 +54920,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     return PHI_OK;
 }
 
-/* PHI_EV_TEXT for all deltas: what is in them says more. */
+/* PHI_EV_TEXT for all deltas: their contents decide further. */
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;
@@ -54983,7 +54980,7 @@ PHI_API phi_status phi_event_from_json(phi_str json, phi_arena *arena, phi_event
 
 /* ---- src/agent/event_words.c ---- */
 
-/* event_words.c - the words of events in the interchange format. */
+/* event_words.c - the names of events in the interchange format. */
 
 #ifndef PHI_NO_EVENT_JSON
 
@@ -55036,7 +55033,7 @@ PHI__FN const char *phi__event_input(phi_input input) {
 
 /* ---- src/agent/exchange.c ---- */
 
-/* exchange.c - an agent's log given up for another, and what hangs on it.
+/* exchange.c - replaces an agent's log by another, with the state that depends on it.
 
    The new log is made in the place of the old one, which is kept aside until nothing can fail:
    parts of a log point to where it stands, and what the new one is made of may be the old one's.
@@ -55049,13 +55046,13 @@ PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
 }
 
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
-    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__thread_free(agent->thread);
     *agent->thread = *before;
 }
 
-/* The host's compactor is told that its job is over, and may free the agent: as within a step,
-   which it must not begin, the agent stays until the end. */
+/* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
+   begin, the agent stays until the end. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step, there;
@@ -55073,8 +55070,8 @@ PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copi
 
 /* ---- src/agent/explained.c ---- */
 
-/* explained.c - an agent's policy: set, and what it, or that of the request which goes on, sends of
-   the history, in words and in figures. */
+/* explained.c - sets an agent's policy, and explains what it (or the active request's own policy)
+   sends, as text and in figures. */
 
 #include <stdio.h>
 
@@ -55128,7 +55125,7 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
 
 /* ---- src/agent/history.c ---- */
 
-/* history.c - an agent's messages from outside: looking, changing, saving and restoring. */
+/* history.c - reads, changes, saves and restores an agent's messages for the host. */
 
 #include <stdio.h>
 
@@ -55202,7 +55199,7 @@ static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_mess
     return true;
 }
 
-/* What is in a store stays there: the messages begin a lane of their own. */
+/* Stored entries stay in the store: the messages begin a lane of their own. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
     phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);
@@ -55413,7 +55410,7 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
 
 /* ---- src/agent/new_session.c ---- */
 
-/* new_session.c - a session that begins, in a log of its own.
+/* new_session.c - begins a session, in a log of its own.
 
    The new log begins with messages, not with a rewrite that holds them: a log without entries has
    nothing that could be replaced, and the messages of one span could later be compacted only
@@ -55759,14 +55756,14 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
     if (phi__one_shot_begin(agent, desc) == PHI_OK) return agent->handle;
-    agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
+    agent->thread = &agent->own; /* its own thread, since the caller's must stay */
     phi__agent_drop(agent);
     return none;
 }
 
 /* ---- src/agent/profile.c ---- */
 
-/* profile.c - system prompts made of blocks. */
+/* profile.c - makes system prompts of blocks. */
 
 
 static const char phi__profile_gap[] = "\n\n";
@@ -55782,7 +55779,7 @@ static size_t phi__profile_cut(phi_str text, size_t most) {
     return (size_t)(at - text.at);
 }
 
-/* What is taken for a slot: of its last block. */
+/* The text for a slot: of its last block. */
 static phi_str phi__profile_text(const phi_prompt_slot *slot, const phi_prompt_block *blocks,
                                  size_t count) {
     phi_str text = {NULL, 0};
@@ -55862,8 +55859,8 @@ PHI_API phi_status phi_prompt_compose(const phi_prompt_slot *slots, size_t slot_
 
 /* ---- src/agent/response.c ---- */
 
-/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a
-   policy of its own. */
+/* response.c - phi_ask and its responses: a prompt with a handle to the answer, and with options
+   for its run. */
 
 
 static phi__response *phi__response_find(phi_response handle) {
@@ -55891,7 +55888,7 @@ static phi__response *phi__response_new(phi__agent *agent) {
     return response;
 }
 
-/* Lets go of what is older than the newest PHI_RESPONSES_KEPT. */
+/* Frees responses older than the newest PHI_RESPONSES_KEPT. */
 static void phi__response_trim(phi__agent *agent) {
     phi__response *last = agent->responses;
     int kept = 1;
@@ -55922,7 +55919,7 @@ static bool phi__response_name(phi__response *response, const phi_ask_desc *desc
            phi__response_keep(response->agent, query, &response->query);
 }
 
-/* The request's own tools, or the agent's, and of them those that it allows. NULL: no memory. */
+/* The request's own tools, or the agent's, limited to the allowed ones. NULL: no memory. */
 static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc *desc,
                                      phi_arena *arena, size_t *count) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;
@@ -56253,7 +56250,7 @@ static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *de
                                                   : (size_t)PHI__RT_INBOX_BYTES);
 }
 
-/* What is wrong with a desc, or NULL. */
+/* The fault of a desc, or NULL. */
 static const char *phi__rt_refuse(const phi_runtime_desc *desc) {
     const phi_transport *transport = desc->transport;
     if (desc->inbox_bytes > PHI__RT_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
@@ -56376,7 +56373,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
 
 /* ---- a step with a tape ---- */
 
-/* Fires what is due; whether anything did is on the tape. */
+/* Fires the due timers; the tape records whether any fired. */
 static void phi__rt_taped_timers(phi_runtime *rt) {
     if (phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
 }
@@ -56504,7 +56501,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     else
         phi__rt_pump(rt, timeout_ms);
     if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
-    /* the inbox was read: what was said to them meanwhile is told as dropped */
+    /* the inbox was read: input that came meanwhile is reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
     if (rt->retired != NULL) phi__agents_bury(rt);
     rt->in_step = false;
@@ -56566,7 +56563,7 @@ PHI_API size_t phi_memory_used(const phi_runtime *rt, size_t *peak) {
 
 /* ---- src/agent/snapshot.c ---- */
 
-/* snapshot.c - an agent written as one JSON text, and made again from it. */
+/* snapshot.c - writes an agent as one JSON text, and makes it again from the text. */
 
 
 #ifndef PHI_NO_SNAPSHOT
@@ -56665,7 +56662,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (handle.rt->in_step)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
     if (agent == NULL) return PHI_STALE;
-    phi__posts_read_all(handle.rt); /* what was said before now */
+    phi__posts_read_all(handle.rt); /* input posted so far */
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     status = phi__snap_put(&buf, agent, &scratch);
@@ -56770,7 +56767,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     if (agent == NULL) return NULL;
     status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
-    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__agent_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
@@ -56812,7 +56809,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
     else if (phi__snap_version(rt, root)) {
-        rt->in_step = true; /* a store's functions must not step what is half made */
+        rt->in_step = true; /* a store's functions must not step an unfinished agent */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
         agent = phi__snap_make(rt, desc, root, how);
         phi__step_end(rt);
@@ -56846,7 +56843,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 
 /* ---- src/agent/summary.c ---- */
 
-/* summary.c - summaries by a model: what it is asked, chunk by chunk, and what its answer comes to.
+/* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
    The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
    far is in the prompt. When a run is over the next one begins, so nobody need look after it. All
@@ -56858,7 +56855,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 enum {
     PHI__SUMMARY_TOKENS = 2000,
     PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
-    PHI__SUMMARY_LEAST = 100,    /* the same, whatever was asked for */
+    PHI__SUMMARY_LEAST = 100,    /* the same, at least */
     PHI__SUMMARY_TEXT = 16384,   /* bytes of one text, */
     PHI__SUMMARY_RESULT = 2000,  /* of a tool's result, */
     PHI__SUMMARY_ARGUMENTS = 500 /* of a call's arguments */
@@ -56877,7 +56874,7 @@ typedef struct phi__summary {
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
     bool asked_for;      /* by phi_summarize: nobody polls it */
-    uint64_t posts_from; /* what was injected since means it, whatever run it is at */
+    uint64_t posts_from; /* messages injected since then are for its runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
@@ -57045,7 +57042,7 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
     (void)phi__emit(agent, &event, NULL, 0);
 }
 
-/* Nobody else would look at it: it is applied, or what went wrong is told, and its writer goes. */
+/* No poller is waiting, so apply the result here, or report the failure, and free its writer. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
     phi__agent *agent = writer->tree.parent;
     phi_rewrite rewrite;
@@ -57063,7 +57060,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__deferred_rewrite(agent, &rewrite, true); /* done now, it is told of */
+        status = phi__deferred_rewrite(agent, &rewrite, true); /* applied now: emits the outcome */
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_emit(agent, status, words);

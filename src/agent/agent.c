@@ -1,4 +1,4 @@
-/* agent.c - prompting agents, ending their runs, and changing them. */
+/* agent.c - prompts agents, ends their runs, and changes their settings. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "features/compaction_in.h"

@@ -1,4 +1,4 @@
-/* agent_check.c - what phi_agent_desc may not be. A refusal names the field and changes nothing. */
+/* agent_check.c - checks a phi_agent_desc. A refusal names the field and changes nothing. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "io/secret_in.h"

@@ -1,4 +1,4 @@
-/* agent_end.c - the tree of agents, and their end.
+/* agent_end.c - the tree of agents, and freeing them.
 
    An agent that is freed is taken out of every table at once; its memory goes when the step ends,
    for the function of the host's that freed it may have been called with it in hand. */
@@ -15,8 +15,7 @@ PHI__FN void phi__agent_adopt(phi__agent *parent, phi__agent *child) {
     parent->tree.first_child = child;
 }
 
-/* Leaves the tree; those below belong to what is above. What they have reserved stays reserved
-   there. */
+/* Leaves the tree; its children belong to its parent. Their reservations stay reserved there. */
 static void phi__agent_leave_tree(phi__agent *agent) {
     phi__agent *parent = agent->tree.parent, *child;
     if (parent != NULL) {
@@ -61,7 +60,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
-/* Those that were freed in the step. */
+/* The agents that were freed in the step. */
 PHI__FN void phi__agents_bury(phi_runtime *rt) {
     while (rt->retired != NULL) {
         phi__agent *agent = rt->retired;

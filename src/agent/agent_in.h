@@ -1,4 +1,4 @@
-/* agent_in.h - what the files of this folder share: checking, making and taking apart agents. */
+/* agent_in.h - shared by the files of this folder: checking, making and freeing agents. */
 #ifndef PHI_AGENT_AGENT_IN_H
 #define PHI_AGENT_AGENT_IN_H
 
@@ -38,8 +38,8 @@ PHI__FN phi_status phi__agent_check_format(phi_runtime *rt, const phi_format *fo
 PHI__FN phi_status phi__agent_check_own(const phi__agent *agent, const phi_tool *tools,
                                         size_t count);
 
-/* agent_take.c: what an agent keeps of what it is given. False: no memory; nothing changes, but for
-   a model and a segment, which are in agent->model_arena. */
+/* agent_take.c: copies of a desc's values. False: no memory; nothing changes, but for a model and a
+   segment, which are in agent->model_arena. */
 PHI__FN bool phi__agent_take_model(phi__agent *agent, const phi_model *model);
 /* The middle of its loop ids; config_id NULL: made of the model's names. */
 PHI__FN bool phi__agent_take_segment(phi__agent *agent, const char *config_id);
@@ -55,15 +55,15 @@ PHI__FN void phi__agent_disown(phi__agent *agent, phi_str *s);
 
 /* agent_make.c. NULL: phi_last_error says why. lent: the thread it works on, else its own. */
 PHI__FN phi__agent *phi__agent_make(phi_runtime *rt, const phi_agent_desc *desc, phi_thread *lent);
-/* With the defaults for what is zero. */
+/* With the defaults for zero fields. */
 PHI__FN phi_limits phi__agent_limits_of(const phi_limits *given);
 
-/* agent_store.c: a desc's store and thread_id, and what becomes of them: the thread is loaded, and
-   loop ids go on behind those it has. Words begin with what was called. */
+/* agent_store.c: loads the thread of a desc's store and thread_id; loop ids continue behind the
+   thread's. Messages begin with the function called. */
 PHI__FN phi_status phi__agent_check_store(phi_runtime *rt, const phi_agent_desc *desc);
 PHI__FN phi_status phi__agent_open_thread(phi__agent *agent, const phi_agent_desc *desc);
 enum { PHI__KEPT_WORDS = 240 };
-/* What is wrong with the thread of that id; no words: the status speaks. */
+/* Sets the error about the thread of that id; without `words`, by the status. */
 PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
                                    phi_status status, const char *words);
 

@@ -1,5 +1,5 @@
-/* agent_make.c - making agents; all defaults of phi_agent_desc are resolved here, but for those of
-   its model. What a desc may not be is in agent_check.c, what is copied of it in agent_take.c. */
+/* agent_make.c - makes agents; all defaults of phi_agent_desc are resolved here, except those of
+   its model. agent_check.c checks a desc, agent_take.c copies it. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "history/compact_in.h"
@@ -273,7 +273,7 @@ PHI_API phi_agent phi_agent_new(phi_runtime *rt, const phi_agent_desc *desc) {
 
 static const char *phi__agent_text_or_null(phi_str s) { return s.len > 0 ? s.at : NULL; }
 
-/* Tokens of the prompt stay 0 where they are not given: what they are estimated at changes. */
+/* Tokens of the prompt stay 0 where they are not given, since their estimate changes. */
 static phi_compaction_config phi__agent_compaction(const phi__agent *agent) {
     phi_compaction_config given = agent->desc.compaction, c;
     if (given.max_context_tokens == 0) given.max_context_tokens = agent->desc.model.context_window;

@@ -1,5 +1,4 @@
-/* agent_store.c - an agent whose thread is kept in a store: opened, gone on with, exchanged for
-   another. */
+/* agent_store.c - an agent whose thread is in a store: opens, continues and exchanges threads. */
 #include "agent/agent_in.h"
 
 #include <stdio.h>

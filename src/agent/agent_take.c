@@ -1,7 +1,6 @@
-/* agent_take.c - what an agent keeps of what it is given, copied into its memory: by its desc, and
-   by the functions that change it later. Each takes the place of what was there; without memory
-   nothing changes, but for the model and the segment, which are in an arena that the caller
-   exchanges. */
+/* agent_take.c - copies settings into an agent's memory: for its desc, and for the functions that
+   change it later. Each replaces the old value; without memory nothing changes, but for the model
+   and the segment, which are in an arena that the caller exchanges. */
 #include "agent/agent_in.h"
 #include "base/id_in.h"
 #include "model/message_in.h"

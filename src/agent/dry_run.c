@@ -1,4 +1,4 @@
-/* dry_run.c - a caller's transcript and tools, put as the codecs' own check wants them. */
+/* dry_run.c - prepares a caller's transcript and tools for the codecs' own check. */
 #include "agent/dry_run.h"
 
 #include "model/message_in.h"

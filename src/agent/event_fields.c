@@ -1,5 +1,4 @@
-/* event_fields.c - which fields of an event, and of what it points to, stand in JSON as they
-   are. */
+/* event_fields.c - tables of the plain fields of events, for JSON. */
 #include "agent/event_in.h"
 #include "text/records_in.h"
 

@@ -1,4 +1,4 @@
-/* event_in.h - the words and fields of events in JSON, for their writer and their reader. */
+/* event_in.h - the names and fields of events in JSON, for their writer and their reader. */
 #ifndef PHI_AGENT_EVENT_IN_H
 #define PHI_AGENT_EVENT_IN_H
 

@@ -1,8 +1,8 @@
-/* event_json.c - events in the interchange format: behaviours A, "AgentEvent".
+/* event_json.c - writes events in the interchange format: behaviours A, "AgentEvent".
 
-   An event of a living agent takes from it what it does not hold itself: the run's messages, and
-   what the run was asked with. One that was read holds everything. What others do not know (a
-   failure's kind and HTTP status, decisions, pauses) stands in types that are ours alone. */
+   An event of a living agent gets from it the fields that it lacks: the run's messages and
+   settings. An event read from JSON holds everything. Facts that other readers do not know (a
+   failure's kind and HTTP status, decisions, pauses) stand in types that only phi has. */
 #include "agent/agent_in.h"
 #include "agent/event_in.h"
 #include "io/secret_in.h"
@@ -150,8 +150,8 @@ static void phi__ej_start(phi__event_writer *w) {
         phi__ej_read_snapshot(w, loop.config);
 }
 
-/* The first entry in memory of an event's run: the last one that begins a run of that id; the end,
-   where there is none. Its messages follow, on its lane, which need not be the active one any
+/* The first entry in memory of an event's run: the last entry that begins a run of that id; the
+   end, where there is none. Its messages follow, on its lane, which need not be the active one any
    more. */
 static size_t phi__ej_run(const phi_thread *thread, const phi_event *event) {
     size_t i = thread->log.held;
@@ -204,7 +204,7 @@ static void phi__ej_turn_start(phi__event_writer *w) {
     phi__records_str(&w->out, "triggered_by", phi_str_of(phi__event_trigger(w->event->trigger)));
 }
 
-/* Results are bare: without the turn they are of. */
+/* Writes results without the id of their turn. */
 static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
     phi_message bare = *message;
     bare.loop_id = phi__str(NULL, 0);
@@ -501,7 +501,7 @@ static void phi__ej_body(phi__event_writer *w) {
     }
 }
 
-/* The end of a run tells all its messages: those that have left memory are read back. */
+/* The end of a run has all its messages: evicted ones are recalled. */
 static phi_status phi__ej_recall(const phi_event *event, const phi__agent *agent) {
     if (event->kind != PHI_EV_AGENT_END || agent == NULL ||
         phi__ej_said(agent->thread, event, NULL) == event->message_count)

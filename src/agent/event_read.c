@@ -1,8 +1,9 @@
-/* event_read.c - events from the interchange format, ours and others': behaviours A, "AgentEvent".
+/* event_read.c - reads events in the interchange format, ours and others': behaviours A,
+   "AgentEvent".
 
-   Lenient where a reader can be: what is missing or of a wrong type counts as absent, keys that are
-   not known are ignored. Messages are not: an event with a message that is none is refused.
-   Everything that an event points to is in the tree's arena. */
+   Lenient where a reader can be: a field that is missing or of a wrong type counts as absent,
+   unknown keys are ignored. But an event with an invalid message is refused. Everything that an
+   event points to is in the tree's arena. */
 #include "agent/agent.h"
 #include "agent/event_in.h"
 #include "base/arena_in.h"
@@ -461,7 +462,7 @@ static phi_status phi__er_body(phi__event_reader *r) {
     return PHI_OK;
 }
 
-/* PHI_EV_TEXT for all deltas: what is in them says more. */
+/* PHI_EV_TEXT for all deltas: their contents decide further. */
 static phi_status phi__er_kind(phi__event_reader *r, phi_str type) {
     char words[sizeof r->error->message];
     int i;

@@ -1,4 +1,4 @@
-/* event_words.c - the words of events in the interchange format. */
+/* event_words.c - the names of events in the interchange format. */
 #include "agent/event_in.h"
 
 #ifndef PHI_NO_EVENT_JSON

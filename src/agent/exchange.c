@@ -1,4 +1,4 @@
-/* exchange.c - an agent's log given up for another, and what hangs on it.
+/* exchange.c - replaces an agent's log by another, with the state that depends on it.
 
    The new log is made in the place of the old one, which is kept aside until nothing can fail:
    parts of a log point to where it stands, and what the new one is made of may be the old one's.
@@ -12,13 +12,13 @@ PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
 }
 
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before) {
-    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__thread_free(agent->thread);
     *agent->thread = *before;
 }
 
-/* The host's compactor is told that its job is over, and may free the agent: as within a step,
-   which it must not begin, the agent stays until the end. */
+/* The host's compactor gets `end`, and may free the agent: as inside a step, which it must not
+   begin, the agent stays until the end. */
 PHI__FN bool phi__exchange_done(phi__agent *agent, phi_thread *before, bool copied) {
     phi_runtime *rt = agent->rt;
     bool inside = rt->in_step, there;

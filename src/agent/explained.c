@@ -1,5 +1,5 @@
-/* explained.c - an agent's policy: set, and what it, or that of the request which goes on, sends of
-   the history, in words and in figures. */
+/* explained.c - sets an agent's policy, and explains what it (or the active request's own policy)
+   sends, as text and in figures. */
 #include "agent/agent_in.h"
 
 #include <stdio.h>

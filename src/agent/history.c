@@ -1,4 +1,4 @@
-/* history.c - an agent's messages from outside: looking, changing, saving and restoring. */
+/* history.c - reads, changes, saves and restores an agent's messages for the host. */
 #include "agent/agent_in.h"
 #include "model/message_in.h"
 #include "text/json_in.h"
@@ -76,7 +76,7 @@ static bool phi__history_put(phi_runtime *rt, phi_thread *thread, const phi_mess
     return true;
 }
 
-/* What is in a store stays there: the messages begin a lane of their own. */
+/* Stored entries stay in the store: the messages begin a lane of their own. */
 static bool phi__history_put_anew(phi__agent *agent, const phi_message *messages, size_t count) {
     phi_thread *thread = agent->thread;
     phi_arena *room = phi__thread_room(thread);

@@ -1,4 +1,4 @@
-/* new_session.c - a session that begins, in a log of its own.
+/* new_session.c - begins a session, in a log of its own.
 
    The new log begins with messages, not with a rewrite that holds them: a log without entries has
    nothing that could be replaced, and the messages of one span could later be compacted only

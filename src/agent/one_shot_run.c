@@ -248,7 +248,7 @@ PHI_API phi_agent phi_run(phi_runtime *rt, const phi_run_desc *desc) {
     agent = phi__agent_make(rt, desc->agent, desc->thread);
     if (agent == NULL) return none;
     if (phi__one_shot_begin(agent, desc) == PHI_OK) return agent->handle;
-    agent->thread = &agent->own; /* what is left of it has nothing to do with the caller's */
+    agent->thread = &agent->own; /* its own thread, since the caller's must stay */
     phi__agent_drop(agent);
     return none;
 }

@@ -1,4 +1,4 @@
-/* profile.c - system prompts made of blocks. */
+/* profile.c - makes system prompts of blocks. */
 #include "agent/profile.h"
 
 #include "base/arena_in.h"
@@ -18,7 +18,7 @@ static size_t phi__profile_cut(phi_str text, size_t most) {
     return (size_t)(at - text.at);
 }
 
-/* What is taken for a slot: of its last block. */
+/* The text for a slot: of its last block. */
 static phi_str phi__profile_text(const phi_prompt_slot *slot, const phi_prompt_block *blocks,
                                  size_t count) {
     phi_str text = {NULL, 0};

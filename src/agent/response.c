@@ -1,5 +1,5 @@
-/* response.c - asking: a prompt whose answer can be held on to by a handle, and that may bring a
-   policy of its own. */
+/* response.c - phi_ask and its responses: a prompt with a handle to the answer, and with options
+   for its run. */
 #include "agent/response.h"
 
 #include "agent/agent_in.h"
@@ -29,7 +29,7 @@ static phi__response *phi__response_new(phi__agent *agent) {
     return response;
 }
 
-/* Lets go of what is older than the newest PHI_RESPONSES_KEPT. */
+/* Frees responses older than the newest PHI_RESPONSES_KEPT. */
 static void phi__response_trim(phi__agent *agent) {
     phi__response *last = agent->responses;
     int kept = 1;
@@ -60,7 +60,7 @@ static bool phi__response_name(phi__response *response, const phi_ask_desc *desc
            phi__response_keep(response->agent, query, &response->query);
 }
 
-/* The request's own tools, or the agent's, and of them those that it allows. NULL: no memory. */
+/* The request's own tools, or the agent's, limited to the allowed ones. NULL: no memory. */
 static phi_tool *phi__response_tools(const phi__agent *agent, const phi_ask_desc *desc,
                                      phi_arena *arena, size_t *count) {
     const phi_tool *all = desc->tools != NULL ? desc->tools : agent->toolset.tools;

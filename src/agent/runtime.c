@@ -95,7 +95,7 @@ static phi_status phi__rt_inbox_init(phi_runtime *rt, const phi_runtime_desc *de
                                                   : (size_t)PHI__RT_INBOX_BYTES);
 }
 
-/* What is wrong with a desc, or NULL. */
+/* The fault of a desc, or NULL. */
 static const char *phi__rt_refuse(const phi_runtime_desc *desc) {
     const phi_transport *transport = desc->transport;
     if (desc->inbox_bytes > PHI__RT_INBOX_MOST) return "inbox_bytes: expected at most 1 GiB";
@@ -218,7 +218,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
 
 /* ---- a step with a tape ---- */
 
-/* Fires what is due; whether anything did is on the tape. */
+/* Fires the due timers; the tape records whether any fired. */
 static void phi__rt_taped_timers(phi_runtime *rt) {
     if (phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP) > 0) rt->tape->ops->fired(rt->tape);
 }
@@ -346,7 +346,7 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     else
         phi__rt_pump(rt, timeout_ms);
     if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
-    /* the inbox was read: what was said to them meanwhile is told as dropped */
+    /* the inbox was read: input that came meanwhile is reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
     if (rt->retired != NULL) phi__agents_bury(rt);
     rt->in_step = false;

@@ -1,4 +1,4 @@
-/* snapshot.c - an agent written as one JSON text, and made again from it. */
+/* snapshot.c - writes an agent as one JSON text, and makes it again from the text. */
 #include "agent/snapshot.h"
 
 #include "agent/agent_in.h"
@@ -104,7 +104,7 @@ PHI_API phi_status phi_agent_snapshot(phi_agent handle, phi_arena *arena, phi_st
     if (handle.rt->in_step)
         return phi__error(handle.rt, PHI_MISUSE, "phi_agent_snapshot inside a callback");
     if (agent == NULL) return PHI_STALE;
-    phi__posts_read_all(handle.rt); /* what was said before now */
+    phi__posts_read_all(handle.rt); /* input posted so far */
     phi__buf_init(&buf, arena->memory);
     phi_arena_init(&scratch, arena->memory, 0);
     status = phi__snap_put(&buf, agent, &scratch);
@@ -209,7 +209,7 @@ static phi__agent *phi__snap_make(phi_runtime *rt, const phi_agent_desc *desc, c
     if (agent == NULL) return NULL;
     status = phi__snap_read(agent, root, how, words, sizeof words);
     if (status == PHI_OK) return agent;
-    phi__journal_close(agent->thread); /* what it has is for no store */
+    phi__journal_close(agent->thread); /* its entries must not be stored */
     phi__agent_retire(agent);
     (void)phi__error(rt, status, "phi_agent_restore: %s",
                      words[0] != '\0'      ? words
@@ -251,7 +251,7 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
         (void)phi__error(rt, status, "phi_agent_restore: %u:%u: %s", (unsigned)error.line,
                          (unsigned)error.column, error.message);
     else if (phi__snap_version(rt, root)) {
-        rt->in_step = true; /* a store's functions must not step what is half made */
+        rt->in_step = true; /* a store's functions must not step an unfinished agent */
         rt->step_wall_ms = phi__io_wall_ms(rt->io);
         agent = phi__snap_make(rt, desc, root, how);
         phi__step_end(rt);

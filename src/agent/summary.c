@@ -1,4 +1,4 @@
-/* summary.c - summaries by a model: what it is asked, chunk by chunk, and what its answer comes to.
+/* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
    The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
    far is in the prompt. When a run is over the next one begins, so nobody need look after it. All
@@ -15,7 +15,7 @@
 enum {
     PHI__SUMMARY_TOKENS = 2000,
     PHI__SUMMARY_CHUNK = 30000,  /* tokens: some tenths of a millisecond to write */
-    PHI__SUMMARY_LEAST = 100,    /* the same, whatever was asked for */
+    PHI__SUMMARY_LEAST = 100,    /* the same, at least */
     PHI__SUMMARY_TEXT = 16384,   /* bytes of one text, */
     PHI__SUMMARY_RESULT = 2000,  /* of a tool's result, */
     PHI__SUMMARY_ARGUMENTS = 500 /* of a call's arguments */
@@ -34,7 +34,7 @@ typedef struct phi__summary {
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
     bool asked_for;      /* by phi_summarize: nobody polls it */
-    uint64_t posts_from; /* what was injected since means it, whatever run it is at */
+    uint64_t posts_from; /* messages injected since then are for its runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
@@ -202,7 +202,7 @@ static void phi__summary_emit(phi__agent *agent, phi_status status, phi_str word
     (void)phi__emit(agent, &event, NULL, 0);
 }
 
-/* Nobody else would look at it: it is applied, or what went wrong is told, and its writer goes. */
+/* No poller is waiting, so apply the result here, or report the failure, and free its writer. */
 static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str words) {
     phi__agent *agent = writer->tree.parent;
     phi_rewrite rewrite;
@@ -220,7 +220,7 @@ static void phi__summary_deliver(phi__agent *writer, phi__summary *s, phi_str wo
     }
     if (status == PHI_OK) {
         bool later = agent->run != NULL;
-        status = phi__deferred_rewrite(agent, &rewrite, true); /* done now, it is told of */
+        status = phi__deferred_rewrite(agent, &rewrite, true); /* applied now: emits the outcome */
         if (!later || status == PHI_OK) words = phi__str(NULL, 0);
     }
     if (words.at != NULL) phi__summary_emit(agent, status, words);
