@@ -3254,11 +3254,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x0d9e83f5
+#if PHI__PUB_AGENT != 0x848da376
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x0d9e83f5
+#define PHI__PUB_AGENT 0x848da376
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3876,10 +3876,10 @@ inline phi_status phi_ask_with(phi_agent agent, const phi_ask_desc &desc, phi_re
 
 /* snapshot.h - save games: an agent as one text, also in the midst of a run, and back.
 
-   A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has
-   spent, and the active run: its turn, the pending tool calls by name and id, a policy of its own,
-   and the hooks that are still to be called. It holds no model, no key, no tool and no function:
-   the program gives them again when it loads the snapshot.
+   A snapshot holds the agent's identity, its whole thread with all lanes, its queues, its spending,
+   and the active run: its turn, the pending tool calls by name and id, a policy of its own, and the
+   hooks that are still to be called. It holds no model, no key, no tool and no function: the
+   program gives them again when it loads the snapshot.
 
    A model call that streams is made again after loading; a partial answer is not kept. A pending
    decision calls its hook again. A tool call that had begun is resumed by the tool of the same
@@ -6319,11 +6319,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x61bfbedd
+#if PHI__IMP_TEXT != 0x5c99efb6
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x61bfbedd
+#define PHI__IMP_TEXT 0x5c99efb6
 
 /* ---- src/text/json_in.h ---- */
 
@@ -8793,7 +8793,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
         (void)snprintf(out, cap, "byte 0x%02x", c);
 }
 
-/* "expected <what>, found <what is there>", or only `what` when it says all. */
+/* "expected <what>, found <the value>", or only `what` when it says all. */
 static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
@@ -10908,11 +10908,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0x05c24c1d
+#if PHI__IMP_IO != 0xdb8ce80b
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0x05c24c1d
+#define PHI__IMP_IO 0xdb8ce80b
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -13623,7 +13623,7 @@ PHI__FN void phi__http_signal_release(void) {}
 /* http_transfer.c - one request as an easy handle: its options, and callbacks that only copy.
 
    Every callback first asks whether the transfer was cancelled: then its request is gone, and the
-   only right answer is the one that makes curl stop. */
+   callback must make curl stop. */
 
 #if !defined(PHI_NO_CURL)
 
@@ -16598,11 +16598,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0xb9fd2a72
+#if PHI__IMP_MODEL != 0x1632d7c3
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0xb9fd2a72
+#define PHI__IMP_MODEL 0x1632d7c3
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16845,9 +16845,8 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 enum { PHI__MESSAGE_DEPTH = 448 };
 
 /* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
-   line of UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON
-   (or a string, where those do not count). When memory runs out before that is known, the writer
-   fails. */
+   line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a string,
+   where those do not count). When memory runs out before that is known, the writer fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);
@@ -49862,11 +49861,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x59b1da4c
+#if PHI__IMP_FEATURES != 0x40e028ca
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x59b1da4c
+#define PHI__IMP_FEATURES 0x40e028ca
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50425,7 +50424,7 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
 
    A view that nears the window is compacted as planned (history/compact.h), before the request is
    made. What a provider has refused is, too; where that gains too little, the oldest part is cut
-   off as well. The rewrites are the run's own: they are appended while it goes on. */
+   off as well. The rewrites are the run's own: they are appended during the run. */
 
 #ifndef PHI_NO_COMPACTION
 
@@ -50563,7 +50562,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     return PHI__RUN_ON;
 }
 
-/* Where a turn that has begun goes on. */
+/* The state in which a turn that has begun continues. */
 static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;
@@ -50922,8 +50921,7 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
-/* Messages of a span belong to the run and turn in which it begins, whoever wrote them. They are
-   copies. */
+/* Messages of a span get the run and turn of its first entry. They are copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
     for (i = 0; i < rewrite->span_count; i++) {
@@ -51508,7 +51506,7 @@ static void phi__deferred_save(phi__buf *out, const phi__agent *agent, phi_arena
                       phi__deferred_of(agent)->waits->must_gain, scratch);
 }
 
-/* Where no run goes on any more it is done, and told of. */
+/* When no run is active any more it is applied, and its outcome emitted. */
 static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
     return node != NULL ? phi__deferred_get(agent, node, phi__deferred_take) : PHI_OK;
 }
@@ -51960,11 +51958,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xd33907a8
+#if PHI__IMP_AGENT != 0x3a189287
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xd33907a8
+#define PHI__IMP_AGENT 0x3a189287
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52063,8 +52061,8 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, cons
                                        const phi_message *message);
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
-/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The
-   model's own words are no such place, but for calls that wait for their results: they get them
+/* Whether a run may continue there: PHI_OK, or PHI_MISUSE and a message that begins with `what`.
+   The model's own words are no such place, but for calls that wait for their results: they get them
    when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);
@@ -53377,7 +53375,7 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
 
 #ifndef PHI_NO_STORES
 
-/* ---- going on where the log ends ---- */
+/* ---- continuing where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is away */
@@ -55242,7 +55240,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     return true;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread) {
     size_t i = thread->fold.count;
@@ -55596,7 +55594,7 @@ static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_des
     return PHI_OK;
 }
 
-/* Without prompts: whether there is something to go on from. */
+/* Without prompts: whether there is something to continue. */
 static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(
@@ -56330,8 +56328,8 @@ static void phi__rt_budget(phi_runtime *rt) {
     phi__slice_begin(&rt->slice);
 }
 
-/* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
-   next time where it stopped. */
+/* Descriptors, for at most half of the budget, so that the runs get their share. The poller
+   continues next time where it stopped. */
 static void phi__rt_io_pump(phi_runtime *rt, int wait) {
     int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */

@@ -2400,11 +2400,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x61bfbedd
+#if PHI__IMP_TEXT != 0x5c99efb6
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x61bfbedd
+#define PHI__IMP_TEXT 0x5c99efb6
 
 /* ---- src/text/json_in.h ---- */
 
@@ -4874,7 +4874,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
         (void)snprintf(out, cap, "byte 0x%02x", c);
 }
 
-/* "expected <what>, found <what is there>", or only `what` when it says all. */
+/* "expected <what>, found <the value>", or only `what` when it says all. */
 static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];

@@ -72,7 +72,7 @@
 #if PHI__PUB_FEATURES != 0xb1322ca9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x0d9e83f5
+#if PHI__PUB_AGENT != 0x848da376
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0xce41d73d

@@ -96,8 +96,8 @@ PHI__FN phi_status phi__history_append(phi_runtime *rt, phi_thread *thread, cons
                                        const phi_message *message);
 /* The last message that a model would see; NULL: none. */
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread);
-/* Whether a run may go on from there: PHI_OK, or PHI_MISUSE and words that begin with `what`. The
-   model's own words are no such place, but for calls that wait for their results: they get them
+/* Whether a run may continue there: PHI_OK, or PHI_MISUSE and a message that begins with `what`.
+   The model's own words are no such place, but for calls that wait for their results: they get them
    when the run begins. */
 PHI__FN phi_status phi__history_goes_on(phi_runtime *rt, const phi_thread *thread,
                                         const char *what);

@@ -11,7 +11,7 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
 
 #ifndef PHI_NO_STORES
 
-/* ---- going on where the log ends ---- */
+/* ---- continuing where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
     size_t i = thread->log.held; /* it was read just now: nothing is away */

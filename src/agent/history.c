@@ -119,7 +119,7 @@ static bool phi__history_replace(phi__agent *agent, const phi_message *messages,
     return true;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 PHI__FN const phi_message *phi__history_last(const phi_thread *thread) {
     size_t i = thread->fold.count;

@@ -88,7 +88,7 @@ static phi_status phi__one_shot_check_prompts(phi_runtime *rt, const phi_run_des
     return PHI_OK;
 }
 
-/* Without prompts: whether there is something to go on from. */
+/* Without prompts: whether there is something to continue. */
 static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_desc *desc) {
     if (desc->agent->agent_id == NULL || desc->agent->session_id == NULL)
         return phi__error(

@@ -175,8 +175,8 @@ static void phi__rt_budget(phi_runtime *rt) {
     phi__slice_begin(&rt->slice);
 }
 
-/* Descriptors, for at most half of the budget, so that the runs get their share. The poller goes on
-   next time where it stopped. */
+/* Descriptors, for at most half of the budget, so that the runs get their share. The poller
+   continues next time where it stopped. */
 static void phi__rt_io_pump(phi_runtime *rt, int wait) {
     int done = phi__io_wait(rt->io, wait, PHI__RT_READY_BATCH);
     if (wait != 0) { /* sleeping is not work */

@@ -1,9 +1,9 @@
 /* snapshot.h - save games: an agent as one text, also in the midst of a run, and back.
 
-   A snapshot holds who the agent is, its whole thread with all lanes, its queues, what it has
-   spent, and the active run: its turn, the pending tool calls by name and id, a policy of its own,
-   and the hooks that are still to be called. It holds no model, no key, no tool and no function:
-   the program gives them again when it loads the snapshot.
+   A snapshot holds the agent's identity, its whole thread with all lanes, its queues, its spending,
+   and the active run: its turn, the pending tool calls by name and id, a policy of its own, and the
+   hooks that are still to be called. It holds no model, no key, no tool and no function: the
+   program gives them again when it loads the snapshot.
 
    A model call that streams is made again after loading; a partial answer is not kept. A pending
    decision calls its hook again. A tool call that had begun is resumed by the tool of the same

@@ -3,7 +3,7 @@
 
    A view that nears the window is compacted as planned (history/compact.h), before the request is
    made. What a provider has refused is, too; where that gains too little, the oldest part is cut
-   off as well. The rewrites are the run's own: they are appended while it goes on. */
+   off as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/compaction_in.h"
 
 #ifndef PHI_NO_COMPACTION
@@ -146,7 +146,7 @@ static phi__state phi__compaction_fit(phi__run *run, const phi_compaction_config
     return PHI__RUN_ON;
 }
 
-/* Where a turn that has begun goes on. */
+/* The state in which a turn that has begun continues. */
 static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi__compacted_by *by) {
     phi__agent *agent = run->agent;
     phi_compaction_config config = phi__compaction_config(agent, run), full = config;

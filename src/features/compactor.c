@@ -101,8 +101,7 @@ static phi_status phi__compactor_refuse(phi__agent *agent) {
     return phi__emit(agent, &event, NULL, 0) ? PHI_NOT_FOUND : PHI_NO_MEMORY;
 }
 
-/* Messages of a span belong to the run and turn in which it begins, whoever wrote them. They are
-   copies. */
+/* Messages of a span get the run and turn of its first entry. They are copies. */
 static void phi__compactor_stamp(const phi__fold *fold, const phi_rewrite *rewrite) {
     size_t i, j, at = 0;
     for (i = 0; i < rewrite->span_count; i++) {

@@ -159,7 +159,7 @@ static void phi__deferred_save(phi__buf *out, const phi__agent *agent, phi_arena
                       phi__deferred_of(agent)->waits->must_gain, scratch);
 }
 
-/* Where no run goes on any more it is done, and told of. */
+/* When no run is active any more it is applied, and its outcome emitted. */
 static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
     return node != NULL ? phi__deferred_get(agent, node, phi__deferred_take) : PHI_OK;
 }

@@ -1,7 +1,7 @@
 /* http_transfer.c - one request as an easy handle: its options, and callbacks that only copy.
 
    Every callback first asks whether the transfer was cancelled: then its request is gone, and the
-   only right answer is the one that makes curl stop. */
+   callback must make curl stop. */
 #include "io/http_curl_in.h"
 
 #if !defined(PHI_NO_CURL)

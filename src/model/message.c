@@ -81,9 +81,8 @@ PHI__FN bool phi__message_copy(const phi_message *message, phi_arena *arena, phi
 enum { PHI__MESSAGE_DEPTH = 448 };
 
 /* A JSON text as a value, with its key where one is given: read and written anew, so that it is one
-   line of UTF-8 whatever it was, and the same each time. False, and nothing written: it is no JSON
-   (or a string, where those do not count). When memory runs out before that is known, the writer
-   fails. */
+   line of UTF-8, and the same each time. False, and nothing written: it is no JSON (or a string,
+   where those do not count). When memory runs out before that is known, the writer fails. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
                                    phi_arena *scratch) {
     phi_arena_mark mark = phi_arena_save(scratch);

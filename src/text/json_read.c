@@ -44,7 +44,7 @@ static void phi__json_read_found_words(const phi_json_reader *r, const char *at,
         (void)snprintf(out, cap, "byte 0x%02x", c);
 }
 
-/* "expected <what>, found <what is there>", or only `what` when it says all. */
+/* "expected <what>, found <the value>", or only `what` when it says all. */
 static const char *phi__json_read_fail(phi_json_reader *r, const char *at, phi_status status,
                                        const char *what, bool expected) {
     char found[32];
