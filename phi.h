@@ -772,11 +772,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x2b7fd246
+#if PHI__PUB_MODEL != 0x6502487d
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x2b7fd246
+#define PHI__PUB_MODEL 0x6502487d
 
 /* ---- src/model/failure.h ---- */
 
@@ -1037,7 +1037,7 @@ typedef enum phi_event_kind {
     PHI_EV_THREAD_UPDATED,
     /* forgotten: entries of the log that were freed, since the agent is at its memory limit */
     PHI_EV_FORGOTTEN,
-    /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    /* context: a policy with summaries on request leaves out older entries; once until more are */
     PHI_EV_SUMMARY_NEEDED,
     PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;
@@ -1614,11 +1614,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0xb99b4812
+#if PHI__PUB_LOG != 0xcfac922e
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0xb99b4812
+#define PHI__PUB_LOG 0xcfac922e
 
 /* ---- src/log/thread.h ---- */
 
@@ -1719,7 +1719,7 @@ typedef struct phi_rewrite {
     const phi_span *spans; /* in order, apart from each other */
     size_t span_count;
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
-    /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    /* JSON text for the host, checked; kept, never sent to a model (default: none) */
     const char *meta;
     const phi_written *written; /* (default: no model wrote it) */
     /* the lane to activate; a new lane begins empty. Alone, or with spans; never with revoke, and a
@@ -1764,7 +1764,7 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 /* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
    phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
    PHI_NOT_FOUND:
-   some are forgotten; PHI_NO_MEMORY; what the store says. */
+   some are forgotten; PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 
@@ -1883,11 +1883,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x88b44a96
+#if PHI__PUB_HISTORY != 0x00f71ff7
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x88b44a96
+#define PHI__PUB_HISTORY 0x00f71ff7
 
 /* ---- src/history/compact.h ---- */
 
@@ -1953,9 +1953,9 @@ PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t cu
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller
    stays.
-   `out` and what it points to are in the arena; out->span_count 0: the plan would save nothing.
-   config NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out
-   of order. */
+   `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
+   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
+   order. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,
@@ -2069,7 +2069,7 @@ typedef struct phi_projection_meta {
 
 /* The messages to send of a view; pure: the result depends on nothing but the arguments. Messages
    are those of the view, or copies in the arena; extensions are left out. counter NULL: the
-   estimate, as phi_view_item.tokens has it; else it counts each message looked at.
+   estimate, as phi_view_item.tokens has it; else it counts each message considered.
    tool_schema_tokens: the tokens of the tools. policy NULL: the default; meta NULL: not wanted.
    PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,
@@ -2136,9 +2136,9 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
    view.
 
    A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
-   the thread. The loop adds that line, where a tool asks for it (phi_tool.names_steps). The results
-   of one answer are one step: they stay together. A revert never passes over a user's message.
-   Pure: from a thread to a rewrite, which the caller applies. */
+   the thread. The loop adds that line, if a tool sets phi_tool.names_steps. The results of one
+   answer are one step: they stay together. A revert never passes over a user's message. Pure: from
+   a thread to a rewrite, which the caller applies. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
 
@@ -2223,11 +2223,11 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker);
 #endif /* PHI__PUB_HISTORY */
 
 #ifdef PHI__PUB_PERSIST
-#if PHI__PUB_PERSIST != 0x56a3397a
+#if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__PUB_PERSIST 0x56a3397a
+#define PHI__PUB_PERSIST 0x1882b8bf
 
 /* ---- src/persist/store.h ---- */
 
@@ -2350,7 +2350,7 @@ PHI_API phi_status phi_thread_from_json(phi_thread *thread, phi_str json, char *
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the
    first 64 KiB) has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A thread's
-   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma
+   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of the bytes after its comma
    up to the line's end; lines that were appended together say so ("of":[12,14]), and count only
    when all of them are there. Writers lock, readers do not: a reader beside a writer may see the
    state of a moment ago. Nothing waits for a lock. Files are made for their owner alone (0600);
@@ -3991,11 +3991,11 @@ PHI_API phi_status phi_summarize(phi_agent agent, uint64_t from_seq, uint64_t to
 #endif /* PHI__PUB_AGENT */
 
 #ifdef PHI__PUB_RECORD
-#if PHI__PUB_RECORD != 0xce41d73d
+#if PHI__PUB_RECORD != 0x4ef22910
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__PUB_RECORD 0xce41d73d
+#define PHI__PUB_RECORD 0x4ef22910
 
 /* ---- src/record/session.h ---- */
 
@@ -4025,7 +4025,7 @@ typedef enum phi_loop_status {
     PHI_LOOP_PENDING = 0, /* announced by a parallel group, and not begun */
     PHI_LOOP_RUNNING,
     PHI_LOOP_COMPLETED, /* it ended, also when it failed: its last message says so */
-    PHI_LOOP_REJECTED,  /* an input filter said no */
+    PHI_LOOP_REJECTED,  /* an input filter refused it */
     PHI_LOOP_ABORTED    /* its end was never seen */
 } phi_loop_status;
 
@@ -4148,7 +4148,7 @@ typedef struct phi_session {
     phi_session_scope scope;
     phi_loop_record **loops; /* in the order in which they began */
     size_t loop_count;
-    bool rejected; /* before_task said no: it has no loops. Not in the JSON */
+    bool rejected; /* before_task_fn refused: it has no loops. Not in the JSON */
 } phi_session;
 
 /* NULL is harmless. */
@@ -4562,11 +4562,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3e7e2b17
+#if PHI__IMP_BASE != 0x6bb9c017
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3e7e2b17
+#define PHI__IMP_BASE 0x6bb9c017
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4687,9 +4687,9 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* As phi_arena_alloc, but of any alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
-   before and not needed since are freed. For work that begins anew and is about as large as before:
-   a turn after a turn. */
+/* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
+   not needed since are freed. For work that begins anew and is about as large as before: a turn
+   after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */
@@ -4861,7 +4861,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
    The table holds pointers and their hashes; keys, and what two of them have in common, are the
    user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
    adding cannot fail.
-   Ownership: the table alone; not what it points to. */
+   Ownership: the table only, not the entries that it points to. */
 #ifndef PHI_BASE_MAP_IN_H
 #define PHI_BASE_MAP_IN_H
 
@@ -4932,12 +4932,12 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 /* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
 
    The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
-   generation differs. State 0 is free; what the other states mean is the owner's affair. Changing a
-   state is a compare-and-swap, so of two who want the same change one loses, exactly.
-   Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
-   answered until then.
-   A word can be changed and its slot marked, so that the pumping thread finds what other threads
-   have said without looking at all slots, and without room that could be full: a bit a slot, and a
+   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
+   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
+   then.
+   A word can be changed and its slot marked, so that the pumping thread finds changes by other
+   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
    count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
@@ -4999,13 +4999,13 @@ PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint3
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. The change that it tells of comes before. */
+/* Marks the slot at an index, for phi__slots_marked. Make the change first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
 /* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
-   none is passed over for ever. A slot may have been released, and taken again, since it was
+   every marked slot gets its turn. A slot may have been released, and taken again, since it was
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
@@ -5592,7 +5592,7 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 /* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
    lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 
-/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes
+/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
    later. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
@@ -6319,11 +6319,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x5c99efb6
+#if PHI__IMP_TEXT != 0x6e6245d6
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x5c99efb6
+#define PHI__IMP_TEXT 0x6e6245d6
 
 /* ---- src/text/json_in.h ---- */
 
@@ -6403,7 +6403,7 @@ PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
-/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: what we write is always
+/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
    valid JSON. */
 PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
 /* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
@@ -6431,7 +6431,7 @@ typedef struct phi__json_writer {
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
     phi_str rest;                    /* of a string under way */
-    bool in_string, in_key, written; /* written: node is, and what comes after it is not */
+    bool in_string, in_key, written; /* written: node is, and its successors are not */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -6507,7 +6507,7 @@ static inline bool phi__json_special_word(const char *at) {
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
-/* The same where the way is mostly short: the first bytes are looked at in line. */
+/* The same for mostly short texts: checks the first bytes in line. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -6520,7 +6520,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
     return phi__json_plain_end(at, end);
 }
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
-   says whether there is a backslash; nothing else is looked at. */
+   says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
 /* The same where the way is mostly short. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
@@ -6564,7 +6564,7 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
                if (phi__json_text_is(key, PHI__LIT("type"))) phi__json_take_text(&c, &type);
                else phi__json_skip(&c);
            }
-       if (c.bad) ...                       // broken text: said once, at the end
+       if (c.bad) ... // broken text: checked once, at the end
 
    Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
    the value has skips the value and returns false: null and surprises need no code. After broken
@@ -6633,8 +6633,7 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
        // whenever `text` has grown at its end:
        while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
            use(path, value);
-       if (got < 0) ...                     // said from now on: nothing more is found
-       phi__json_fields_free(&fields);
+       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
 
    A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
    once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
@@ -6665,7 +6664,7 @@ typedef struct phi__json_fields {
     phi__buf path;
     phi__json_frame *open;
     size_t depth, cap;
-    size_t at;    /* of the text: looked at so far */
+    size_t at;    /* of the text: read so far */
     size_t token; /* where the string, number or word under way begins */
     uint8_t state;
     phi_status status; /* PHI_BUSY until something is wrong */
@@ -6767,9 +6766,9 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
        phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
        good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
 
-   Members stand in the table's order. What a table cannot say (lists, numbers that depend on
-   others, words of their own) is written in code, between two tables or with the functions for one
-   member. Keys are literals. */
+   Members stand in the table's order. Members that a table cannot describe (lists, numbers that
+   depend on others, names of their own) are written in code, between two tables or with the
+   functions for one member. Keys are literals. */
 #ifndef PHI_TEXT_RECORDS_IN_H
 #define PHI_TEXT_RECORDS_IN_H
 
@@ -6847,7 +6846,7 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 #ifndef PHI_NO_SCHEMA
 
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
+#define PHI__SCHEMA_WORK 16000000u /* members visited; some tenths of a second */
 
 typedef struct phi__schema {
     const phi_json *root;
@@ -6861,7 +6860,7 @@ typedef struct phi__schema {
 
 PHI__FN void phi__schema_put(phi__schema *c, phi_str text);
 PHI__FN void phi__schema_text(phi__schema *c, const char *text);
-/* Begins a message; false: nobody wants one now. */
+/* Begins a message; false: no message is needed. */
 PHI__FN bool phi__schema_say(phi__schema *c, const char *text);
 PHI__FN void phi__schema_quote(phi__schema *c, phi_str text);
 PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node);
@@ -7522,7 +7521,7 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
 /* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
    last one stopped.
 
-   No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
+   No byte is read twice, except those of a cut number or escape, and of keys. */
 
 
 enum phi__json_field_state {
@@ -7539,7 +7538,7 @@ enum phi__json_field_state {
     PHI__JSON_FIELD_IN_WORD
 };
 
-/* What a look at the next bytes came to. */
+/* The outcome of reading the next bytes. */
 typedef enum phi__json_field_got {
     PHI__JSON_FIELD_MORE, /* go on */
     PHI__JSON_FIELD_CUT,  /* the text must grow first */
@@ -7871,7 +7870,7 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
 }
 
 /* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
-   mostly tells. */
+   mostly decides. */
 static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
                                        size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -8064,7 +8063,7 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare that with what the other holds */
+    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare it with the other's value */
         const phi_json *other = a;
         a = b;
         b = other;
@@ -8274,7 +8273,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
     UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
-/* What the product of the two lacks: two bits a power, from 10^-342. */
+/* The correction of that product: two bits a power, from 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
     0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
@@ -9372,7 +9371,7 @@ static int32_t phi__json_unit(const char *at, const char *end) {
     return unit;
 }
 
-/* What the letter of an escape stands for; 0: it is none of those. */
+/* The character of an escape's letter; 0: unknown letter. */
 static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -9414,7 +9413,7 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     }
     n = phi__json_utf8(at, end);
     if (n == 0) {
-        n = phi__utf8_bad(at, end); /* before what it stood in is overwritten */
+        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
         return at + n;
     }
@@ -9508,7 +9507,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
 }
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
@@ -10044,7 +10043,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
                    *most = phi_json_get(schema, "maximum");
     const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
-    if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
+    if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
     if (phi_json_bool(below, false)) below = most;
     if (phi_json_is_number(above) &&
         !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
@@ -10155,14 +10154,14 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     return fits;
 }
 
-/* How many of the schemas fit, at most two: that is all anyone asks. */
+/* How many of the schemas fit, counted up to two. */
 static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     unsigned fit = 0;
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and said so */
+    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and reported */
     return fit;
 }
 
@@ -10370,7 +10369,7 @@ static bool phi__schema_sound_names(const phi_json *names) {
     return true;
 }
 
-/* What a keyword of that shape must be, where `node` is not; NULL: it is. */
+/* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
     switch (shape) {
@@ -10517,7 +10516,7 @@ PHI__FN bool phi__schema_say(phi__schema *c, const char *text) {
     return true;
 }
 
-#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
 PHI__FN void phi__schema_quote(phi__schema *c, phi_str text) {
     phi__schema_text(c, "\"");
@@ -10908,11 +10907,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xdb8ce80b
+#if PHI__IMP_IO != 0xb47e6391
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xdb8ce80b
+#define PHI__IMP_IO 0xb47e6391
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -10940,7 +10939,7 @@ PHI__FN void phi__clock_random(void *out, size_t len);
    most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
    by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
 
-   Memory is the budget's, but for what the C library's opendir takes while a directory is read.
+   Memory is the budget's, except that of the C library's opendir while a directory is read.
    Threads: one at a time. Two processes that use the same paths at once can defeat any check made
    here before a use: a resolved path is true only of the moment of the check. */
 #ifndef PHI_IO_FILES_IN_H
@@ -10971,7 +10970,7 @@ typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* follow: a link's target is looked at. */
+/* follow: a link's target is checked. */
 PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info *out,
                                   phi__words *words);
 
@@ -10995,8 +10994,8 @@ PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* repl
 /* An uncommitted replacement is removed. NULL is harmless. */
 PHI__FN void phi__file_close(phi__file *file);
 
-/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what
-   the system spends on it. PHI_BUSY: they are used up, come again. */
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, about the
+   system's own cost. PHI_BUSY: they are used up, come again. */
 
 PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
 /* The same in slices. *at: 0 at first. */
@@ -11076,7 +11075,7 @@ typedef struct phi__disk {
     /* A regular file, or refused; a symbolic link, too. */
     phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
                        phi__words *words);
-    /* Some file systems tell of a full disk only here; it is closed all the same. */
+    /* Some file systems report a full disk only here; the file is closed all the same. */
     phi_status (*close)(void *user_data, intptr_t file, phi__words *words);
     phi_status (*info)(void *user_data, intptr_t file, phi__disk_info *out, phi__words *words);
     phi_status (*info_of)(void *user_data, const char *path, phi__disk_info *out,
@@ -11156,7 +11155,7 @@ typedef struct phi__watch {
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
 
-PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, always asked */
+PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, read each time */
 /* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
@@ -11182,7 +11181,7 @@ PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; retu
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 
-PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* what a host may sleep on, or -1 */
+PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* for a host to sleep on, or -1 */
 PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */
@@ -11467,7 +11466,7 @@ PHI__FN bool phi__http_can_read(const char *path);
 PHI__FN void phi__http_yield(void);
 
 /* Keeps SIGPIPE from the host while older libcurls write to TLS: blocks it on this thread, and
-   takes away what came. True: blocked, and to be released. */
+   removes a pending one. True: blocked, and to be released. */
 PHI__FN bool phi__http_signal_hold(void);
 PHI__FN void phi__http_signal_release(void);
 
@@ -11641,9 +11640,10 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
    as a group, reaped without blocking.
 
    A child leads a process group of its own, starts with default signals and an empty signal mask,
-   in the host's environment and what the desc adds, and holds no descriptor but its three streams
-   (where the system cannot close the rest: none of phi's). When it has exited, the rest of its
-   group is killed: no background process that it started outlives it, unless that left the group.
+   in the host's environment with the desc's additions, and holds no descriptor but its three
+   streams (where the system cannot close the rest: none of phi's). When it has exited, the rest of
+   its group is killed: no background process that it started outlives it, unless that left the
+   group.
 
    A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
    a child is reported as exited with code -1 and signal 0, and its group is left alone, since its
@@ -11720,12 +11720,11 @@ PHI__FN int phi__spawn_start(phi_memory *memory, const phi__spawn *spawn, int *p
    them.
 
    A set is filled from requests before they leave: secret headers, user info and queries of URLs,
-   keys. In texts asterisks of the same length then take the place of each secret, whether it stands
-   there as it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something
-   longer.
+   keys. In texts asterisks of the same length then replace each secret, whether it stands there as
+   it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something longer.
    Secrets of less than 8 bytes are not searched for: they would be found everywhere.
-   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at
-   `failed`. */
+   Ownership: the set copies into its arena. It cannot hide a secret that it had no memory for:
+   check `failed`. */
 #ifndef PHI_IO_SECRET_IN_H
 #define PHI_IO_SECRET_IN_H
 
@@ -11771,7 +11770,7 @@ typedef enum phi__secret_text {
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;
 
-/* Puts asterisks in the place of secrets. False: there were none. */
+/* Replaces secrets by asterisks. False: there were none. */
 PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi__secret_text kind);
 /* How many bytes at the end of a part of a stream may be the beginning of a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);
@@ -11807,8 +11806,8 @@ PHI__FN bool phi__slice_io_spent(const phi__slice *slice);
 
 /* wake_in.h - wakes the pump: a descriptor that another thread or a signal handler makes readable.
 
-   Wakes are merged: between two drains at most one reaches the kernel. What a thread wrote before a
-   wake is visible to the pumping thread once the drain that swallowed the wake has returned. */
+   Wakes are merged: between two drains at most one reaches the kernel. A thread's writes before a
+   wake are visible to the pumping thread once the drain that swallowed the wake has returned. */
 #ifndef PHI_IO_WAKE_IN_H
 #define PHI_IO_WAKE_IN_H
 
@@ -12359,7 +12358,7 @@ PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words) {
     if (file->failed) return phi__file_refused(EIO, words);
     file->fd = -1;
     if (fd >= 0 && close(fd) != 0 && errno != EINTR) {
-        file->failed = true; /* some file systems tell of a full disk only here */
+        file->failed = true; /* some file systems report a full disk only here */
         return phi__file_refused(errno, words);
     }
     if (file->has_temp) {
@@ -12418,8 +12417,8 @@ PHI__FN phi_status phi__make_directories(const char *path, phi__words *words) {
 
 /* files_path.c - resolves paths, part by part.
 
-   realpath refuses a path whose end does not exist yet, which is what a file about to be written
-   has, and a check of the text alone is fooled by links. */
+   realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
+   a check of the text alone is fooled by links. */
 
 #ifndef PHI_NO_FILES
 
@@ -12550,7 +12549,7 @@ PHI__FN bool phi__path_inside(const char *directory, const char *path) {
 
 /* files_walk.c - walks a directory tree, one entry at a time.
 
-   Each directory being walked is a level. What it holds is returned as it is read; names of
+   Each directory being walked is a level. Its entries are returned as they are read; names of
    directories wait until their level is read to its end, or their bytes are many. So time is linear
    in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
    and never through a link. */
@@ -12750,7 +12749,7 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 
    The queue is threaded through the table of requests, so that waiting costs no allocation. All
    that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
-   removing. What it cannot do at once it leaves for the next step, and a timer keeps the host from
+   removing. Work that does not fit is left for the next step, and a timer keeps the host from
    sleeping meanwhile. */
 
 #if !defined(PHI_NO_CURL)
@@ -12759,7 +12758,7 @@ PHI__FN void phi__walk_free(phi__walk *walk) {
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default; DESIGN part 4 */
-#define PHI__HTTP_ENDS 16              /* of transfers told, and as many removed, in a pump */
+#define PHI__HTTP_ENDS 16              /* reported, and as many removed, in one pump */
 #define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
 #define PHI__HTTP_LINGER_US 1000000    /* for the end of a body that was released */
@@ -12958,7 +12957,7 @@ static void phi__http_read_messages(phi__http *http) {
     }
 }
 
-/* Transfers that we ended ourselves, outside of a callback that could have told curl. */
+/* Transfers that phi ended itself, outside of a callback that could have stopped curl. */
 static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *t, *next;
     if (!http->starved) return;
@@ -13181,7 +13180,7 @@ static bool phi__http_global_init(void) {
     }
 }
 
-/* What this libcurl can do; the words of what it lacks, or NULL. */
+/* The abilities of this libcurl; a message about a missing one, or NULL. */
 static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     if (info->version_num < PHI__HTTP_CURL_FLOOR) return "libcurl 7.68 or newer is needed";
@@ -13711,7 +13710,7 @@ static void phi__http_transfer_drop_body(phi__http_transfer *t) {
     t->body = NULL;
 }
 
-/* The end of a head: told, unless it is an interim answer. */
+/* The end of a head: reported, unless it is an interim answer. */
 static bool phi__http_transfer_head_end(phi__http_transfer *t) {
     phi_status status;
     if (t->http_status < 200) {
@@ -13768,7 +13767,7 @@ static bool phi__http_transfer_codings_fit(phi_str value) {
 
 /* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
    become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
-   answers count: what they name, libcurl undoes in the final one. */
+   answers count: libcurl undoes codings that they name in the final one. */
 static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
     size_t colon;
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
@@ -13952,7 +13951,7 @@ static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
 }
 
 /* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
-   body is few calls, and little beside what it sends. */
+   body means few calls, and little memory beside the body. */
 static long phi__http_transfer_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;
@@ -14326,7 +14325,7 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
     }
 }
 
-/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
    is. */
 static bool phi__http_has_memory(const phi__http_transfer *t) {
     char zeros[8192];
@@ -14519,14 +14518,14 @@ PHI__FN void phi__inbox_drop(phi__inbox *inbox) {
 
 /* io.c - io_in.h: a heap of timers, a table of watches and a queue of the ready ones.
 
-   Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
-   the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
-   over is first next time, and forgetting a watch takes it out of the queue. */
+   The poller or the host's loop, which says that a descriptor is ready, only marks its place in the
+   table and links it into the queue; phi__io_wait takes from the front. So descriptors that a call
+   leaves over are first next time, and forgetting a watch takes it out of the queue. */
 
 
 #include <limits.h>
 
-#define PHI__IO_BATCH 64         /* descriptors asked of the poller at once */
+#define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
 
 typedef struct phi__io_slot {
@@ -14739,7 +14738,7 @@ PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have) {
     if (slot != 0) phi__io_queue_add(io, slot, have & (PHI__READ | PHI__WRITE));
 }
 
-/* Asks the poller once; true when there may be more to ask for. */
+/* Polls once; true when more may be ready. */
 static bool phi__io_collect(phi__io *io, int timeout_ms) {
     phi__poller_event events[PHI__IO_BATCH];
     int i, n;
@@ -15238,8 +15237,8 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) {
 
 /* posix.c - the system's error messages, and writes without a signal.
 
-   A write to a pipe nobody reads raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and either
-   ends a host that did not think of it. Both are sent to the writing thread, so that blocking them
+   A write to a pipe without a reader raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and
+   either ends a host without a handler. Both are sent to the writing thread, so that blocking them
    there and taking a new one out of the queue leaves no trace. */
 
 #if !defined(PHI_NO_PROCESS) || !defined(PHI_NO_FILES)
@@ -15328,7 +15327,7 @@ PHI__FN int phi__posix_write(int fd, const char *bytes, size_t n, size_t *wrote)
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* PHI__PROCESS_POLL forces the timer that asks for the exit, for the tests. */
+/* PHI__PROCESS_POLL forces the timer that polls for the exit, for the tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)
 #include <sys/syscall.h>
 #if defined(SYS_pidfd_open)
@@ -15366,7 +15365,7 @@ struct phi__process {
     phi__process_state state;
     int code, signal_number;
     bool lost;       /* the status went to the host */
-    bool stopped[3]; /* output said no */
+    bool stopped[3]; /* output refused */
     bool in_callback, freed;
     int fds[3];                        /* our ends; -1: closed */
     phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
@@ -15609,7 +15608,7 @@ static void phi__process_on_timer(phi__timer *timer) {
         phi__process_release(p);
         return;
     }
-    phi__process_poll_again(p); /* set again, before anything else asks for memory */
+    phi__process_poll_again(p); /* set again, before anything else takes memory */
     if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
     if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
     phi__process_settle(p);
@@ -15701,7 +15700,7 @@ static bool phi__process_has_cwd(const phi__process_desc *desc) {
 #endif
 }
 
-/* What a refusal means: a missing program and a missing directory have the same number. */
+/* The reason of a refusal: a missing program and a missing directory have the same number. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
     if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
     if (error == ENOMEM) return PHI_NO_MEMORY;
@@ -16247,8 +16246,7 @@ static phi__secret *phi__secret_room(phi__secrets *set) {
     return &list[set->count];
 }
 
-/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one
-   more. */
+/* Replaces the oldest kept signature; false: there is room for one more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t i, n = 0;
     for (i = 0; i < set->count; i++)
@@ -16598,11 +16596,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x1632d7c3
+#if PHI__IMP_MODEL != 0x3c740421
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x1632d7c3
+#define PHI__IMP_MODEL 0x3c740421
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16621,7 +16619,7 @@ PHI__FN phi_status phi__failure_status(const phi_failure *failure);
 
 /* message_in.h - for our own writers and readers of JSON: messages and their parts.
 
-   `scratch` is for checking text that should be JSON; what they take from it is given back. */
+   `scratch` is for checking text that should be JSON; its memory is given back. */
 #ifndef PHI_MODEL_MESSAGE_IN_H
 #define PHI_MODEL_MESSAGE_IN_H
 
@@ -16654,7 +16652,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
    Responses is a host's own name and stays. The result is the argument, or static. */
 PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
 
-/* ---- reading: from a tree, whose arena owns what comes out ---- */
+/* ---- reading: from a tree, whose arena owns the results ---- */
 
 /* As phi_message_from_json; the strings of the tree are not copied. */
 PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,
@@ -17844,11 +17842,11 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
 #endif /* PHI__IMP_MODEL */
 
 #ifdef PHI__IMP_WIRE
-#if PHI__IMP_WIRE != 0xf8cf4635
+#if PHI__IMP_WIRE != 0x2147ba21
 #error "phi: two versions of src/wire in one file"
 #endif
 #else
-#define PHI__IMP_WIRE 0xf8cf4635
+#define PHI__IMP_WIRE 0x2147ba21
 
 /* ---- src/wire/assembly_in.h ---- */
 
@@ -17858,8 +17856,8 @@ PHI_API double phi_cache_hit_rate(const phi_usage *usage) {
    the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
    surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
    a protocol or does I/O.
-   Ownership: buffers come from `memory` and go with phi__assembly_free. What the views point to is
-   valid until the next call that appends. */
+   Ownership: buffers come from `memory` and are freed with phi__assembly_free. Pointers of the
+   views are valid until the next call that appends. */
 #ifndef PHI_WIRE_ASSEMBLY_IN_H
 #define PHI_WIRE_ASSEMBLY_IN_H
 
@@ -17873,7 +17871,7 @@ typedef struct phi__draft {
     bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
     bool incomplete;   /* tool call: broke off; set by phi__assembly_finish */
-    bool replay_open;  /* replay is still being written: not shown */
+    bool replay_open;  /* replay is still being written: not in the view */
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
     uint32_t rewrites; /* how often other bytes replaced received ones */
@@ -17888,7 +17886,7 @@ typedef struct phi__draft {
 
 typedef struct phi__assembly phi__assembly;
 
-/* What the sink hears, right when it is so. */
+/* The sink's functions, called at once. */
 typedef enum phi__part {
     PHI__PART_START,    /* the answer began: model and id are known, as far as the wire says */
     PHI__PART_BLOCK,    /* a block began */
@@ -17930,7 +17928,7 @@ PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* lates
    a text or thinking block before it is then whole. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
-/* Appends to a block's bytes and tells the sink: plain bytes, or the inside of a JSON string that
+/* Appends to a block's bytes and calls the sink: plain bytes, or the inside of a JSON string that
    is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
@@ -17975,8 +17973,8 @@ PHI__FN void phi__assembly_finish(phi__assembly *a);
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
-   model is what the wire said: the caller puts the name it asked for, the provider and the protocol
-   in its place, which is what later decides whether signatures may go back. */
+   model is the wire's name: the caller replaces it by the requested name, with provider and
+   protocol, which later decide whether signatures may go back. */
 PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out);
 
 #endif
@@ -18019,7 +18017,7 @@ PHI__FN void phi__classify_truncated(phi__assembly *a, bool heard);
 
    A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
    The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
-   time; afterwards it asks the codec for the message again, which now finds its rendering. */
+   time; afterwards it calls the codec for the message again, which now finds its rendering. */
 #ifndef PHI_WIRE_FILL_IN_H
 #define PHI_WIRE_FILL_IN_H
 
@@ -18126,7 +18124,7 @@ typedef struct phi__ask {
     uint32_t max_tokens; /* 0: the model's */
     double temperature;  /* negative: not sent */
     phi_cache cache;
-    /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
+    /* kind TEXT: no format; phi__format_apply adapts it to the target */
     phi_format format;
     bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;  /* ... and REQUIRED means that one */
@@ -18145,7 +18143,7 @@ typedef struct phi__codec phi__codec;
 
 enum { PHI__CODEC_NAMES = 3 }; /* of a protocol, at most */
 
-/* What a signature is made of beside the request itself. */
+/* The inputs of a signature beside the request itself. */
 typedef struct phi__signing {
     int64_t wall_ms; /* Unix time */
     unsigned char body_sha256[32];
@@ -18167,8 +18165,8 @@ typedef struct phi__encoder {
     size_t fresh; /* bytes of an item that were not rendered before */
     int stage;
     bool failed; /* no memory */
-    /* The repair of what a transcript may lack: calls of the last assistant message and which of
-       them have their result. */
+    /* For repairing a transcript: calls of the last assistant message and which of them have their
+       result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
     size_t results_from; /* the first item behind it */
     uint8_t *answered;   /* by block of that message; one array for all of them */
@@ -18213,7 +18211,7 @@ typedef enum phi__format_way {
 
 /* The schema of an answer, where the target has a way of its own. */
 typedef enum phi__format_schema_rule {
-    PHI__SCHEMA_IF_STRICT = 0, /* strict where that was asked for, else as it is */
+    PHI__SCHEMA_IF_STRICT = 0, /* strict where the request wants that, else as it is */
     PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
     PHI__SCHEMA_AS_IS          /* never: it holds to any */
 } phi__format_schema_rule;
@@ -18225,7 +18223,7 @@ enum {
     PHI__RULE_USER_LAST = 8     /* the last one may not be the assistant's */
 };
 
-/* What a target takes and refuses. NULL and zero: what most do, as the comments say. */
+/* The abilities of a target. NULL and zero: those of most targets, as the comments say. */
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
@@ -18287,10 +18285,10 @@ PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_
 /* Its codec; NULL: no such protocol here. */
 PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
 
-/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not
-   said. */
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is
+   missing. */
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
-/* Of what a model says, by each name of its protocol; zeros where something is not said. */
+/* Of a model's names, by each name of its protocol; zeros where one is missing. */
 PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                              uint64_t out[PHI__CODEC_NAMES]);
 PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
@@ -18313,7 +18311,7 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; cle
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
    calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
    False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
-   adds nothing and returns, and is asked for the same item again. */
+   adds nothing and returns, and is called for the same item again. */
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
@@ -18348,8 +18346,8 @@ PHI__FN bool phi__is_overflow_text(phi_str text);
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
 #endif
-/* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
-   any target. */
+/* The target's rule for a tool's name ("expected ..."); NULL: it accepts this one. codec NULL: any
+   target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 #endif
@@ -18511,8 +18509,7 @@ static inline void phi__hash_hex(uint64_t n, char out[17]) {
 PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 
 /* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else
-   `given` ("46s"); else words of `message` or `detail` ("try again in 5.2s"). False: none is
-   said. */
+   `given` ("46s"); else by the text of `message` or `detail` ("try again in 5.2s"). False: none. */
 PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                 uint64_t *ms);
 
@@ -18535,7 +18532,7 @@ typedef struct phi__reader {
     phi__assembly *assembly;
     phi__sse sse;
     const phi__framing *framing; /* NULL: a stream of events */
-    phi__frames frames;          /* in the place of sse, else */
+    phi__frames frames;          /* instead of sse, for frames */
     size_t max_event_bytes;
     bool whole;              /* the body was one JSON document: the codec has seen its end */
     void (*seen)(void *ctx); /* after each event that the codec has read; NULL: not wanted */
@@ -18627,8 +18624,8 @@ PHI__FN uint32_t phi__render_budget(phi_thinking level);
 #define PHI_WIRE_SCHEMA_REF_IN_H
 
 
-/* What "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL: nothing.
-   *looked grows by the members that were looked at. */
+/* The schema that "#" or "#/a/b" names, by names of members (~1 is a slash, ~0 a tilde); NULL:
+   none. *looked grows by the members visited. */
 PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, size_t *looked);
 /* Whether a step of such a text names `key`. */
 PHI__FN bool phi__schema_ref_same_step(phi_str key, phi_str step);
@@ -18928,7 +18925,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Of a call that is the answer: its signature and what it would be replayed as are a call's. */
+/* Of a call that is the answer: drops its signature and replay data, which are a call's. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c;
     memset(&c, 0, sizeof c);
@@ -19237,7 +19234,7 @@ PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, ph
 
 #define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
 #define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u /* bytes of a body shown where it holds no message */
+#define PHI__FAULT_SNIPPET_MOST 500u /* bytes quoted of a body without a message */
 
 /* An error, taken apart. Strings live in the arena or are static. */
 typedef struct phi__fault {
@@ -19367,8 +19364,8 @@ static const char *const phi__fault_filters[] = {
     "responsibleaipolicyviolation",
 };
 
-/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp:
-   500). */
+/* Requests that this model will never accept, though the server reports a fault of its own
+   (llama.cpp: 500). */
 static const char *const phi__fault_unfits[] = {
     "image input is not supported",
     "audio input is not supported",
@@ -19532,7 +19529,7 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     phi__fault_guess(f, root, error);
 }
 
-/* What a page of a proxy says in its title. */
+/* The title of a proxy's page. */
 static phi_str phi__fault_title(phi_str html) {
     size_t at = phi__str_find_nocase(html, 0, "<title"), end;
     if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");
@@ -20133,7 +20130,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     e->calls_item = SIZE_MAX;
 }
 
-/* Asks the codec for an item; again, when its long texts have been filled in. */
+/* Calls the codec for an item; again, when its long texts have been filled in. */
 static void phi__encoder_put(phi__encoder *e) {
     e->codec->item(e, e->at);
     if (e->fill.going || e->failed) return;
@@ -20329,7 +20326,7 @@ static void phi__fill_write(phi__fill *f, const char *at, size_t len) {
     f->len += len;
 }
 
-/* What the codec wrote between the hole before and this one. */
+/* The codec's bytes between the last hole and this one. */
 static void phi__fill_write_scratch(phi__encoder *e) {
     phi__fill *f = &e->fill;
     size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;
@@ -20535,7 +20532,7 @@ static int phi__frames_fail(phi__frames *f, phi_status status) {
     return status;
 }
 
-/* ---- what a frame says ---- */
+/* ---- the contents of a frame ---- */
 
 /* The headers that matter. */
 typedef struct phi__frames_words {
@@ -21171,8 +21168,7 @@ static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
     if (r->seen != NULL) r->seen(r->ctx);
 }
 
-/* What a reader of events or frames says in place of one; behind the answer's end it changes
-   nothing. */
+/* Handles an error of the event or frame reader; behind the answer's end it changes nothing. */
 static void phi__reader_trouble(phi__reader *r, int status) {
     phi__assembly *a = r->assembly;
     char words[120];
@@ -21481,7 +21477,7 @@ PHI__FN const phi_json *phi__schema_ref_find(const phi_json *root, phi_str ref, 
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
-    PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
+    PHI__STRICT_WORK = 4000000, /* members visited; some tenths of a second */
     PHI__STRICT_PLACE = 200
 };
 
@@ -22100,7 +22096,7 @@ PHI__FN size_t phi__strict_nulls(const phi_json *schema, phi_json *value) {
 
 enum {
     PHI__NULLS_DEPTH = 200,
-    PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
+    PHI__NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
 };
 
 typedef struct phi__nulls {
@@ -22967,11 +22963,11 @@ PHI_API void phi_answer_fail(phi_answer *answer, phi_failure_kind kind, bool ret
 #endif /* PHI__IMP_WIRE */
 
 #ifdef PHI__IMP_CODECS
-#if PHI__IMP_CODECS != 0x1ffc7da4
+#if PHI__IMP_CODECS != 0x9470d49c
 #error "phi: two versions of src/codecs in one file"
 #endif
 #else
-#define PHI__IMP_CODECS 0x1ffc7da4
+#define PHI__IMP_CODECS 0x9470d49c
 
 /* ---- src/codecs/anthropic_in.h ---- */
 
@@ -23038,9 +23034,9 @@ PHI__FN void phi__bedrock_whole(void *state, phi__assembly *a, phi_str body);
 
 #if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 
-/* How thinking is kept away where it is not wanted. */
+/* How a request switches thinking off. */
 typedef enum phi__claude_off {
-    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
+    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think by default */
     PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
     PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
     PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
@@ -23068,11 +23064,11 @@ typedef struct phi__claude_plan {
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
 /* The same for this very request: with a budget the API wants the message whose calls were just
-   answered to begin with thinking, and where that message has none, this one answer is asked for
+   answered to begin with thinking, and where that message has none, this request is sent
    without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 /* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
-   with_format: the answer's format is said there too. */
+   with_format: the answer's format goes there too. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 
@@ -23116,7 +23112,7 @@ typedef struct phi__gemini_state {
     bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;   /* an event came */
     bool in_call; /* the last block is a call whose arguments still come, in pieces */
-    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
+    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as last reported */
     phi__delta_cache repeat;
 } phi__gemini_state;
 
@@ -23250,8 +23246,8 @@ PHI__FN void phi__responses_whole(void *state, phi__assembly *a, phi_str body);
 
    A new one is a pair of files beside this one and a line in registry.c. The layer that makes
    runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
-   of phi__rendered.form tell apart what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3
-   Bedrock, 4 to 7 Chat, 10 Responses. */
+   of phi__rendered.form distinguish the codecs' renderings of a message. Taken: 1 Anthropic, 2
+   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
 #ifndef PHI_CODECS_REGISTRY_IN_H
 #define PHI_CODECS_REGISTRY_IN_H
 
@@ -23330,7 +23326,7 @@ PHI__FN void phi__sigv4_sign(const phi__sigv4 *s, phi__sigv4_words *words, phi__
 
 #ifndef PHI_NO_ANTHROPIC
 
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */
@@ -24009,7 +24005,7 @@ PHI__FN void phi__anthropic_whole(void *state, phi__assembly *a, phi_str body) {
 
 #ifndef PHI_NO_BEDROCK
 
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__BEDROCK_FORM = 3 << 28,
     PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */
@@ -24780,8 +24776,7 @@ static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_ki
     if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
 }
 
-/* Of an event whose name is not known, and of messageStart, the payload is not looked at: it may be
-   empty, or no JSON. */
+/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
 static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
     phi__bdr_kind kind = phi__bdr_kind_of(name);
     bool late = st->got_stop; /* behind the reason to stop usage alone counts */
@@ -25167,7 +25162,7 @@ PHI__FN bool phi__claude_user_last(const phi_model *model) {
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__GEMINI_FORM = 2 << 28,
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
@@ -25292,8 +25287,8 @@ static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str sign
 }
 
 /* Every part with its own signature; thinking without one is of no use to the model. Of parallel
-   calls the first is signed, and models since 3 insist on it: of one from elsewhere it is said that
-   it has none. */
+   calls the first is signed, and models since 3 insist on it: a call from elsewhere is marked as
+   unsigned. */
 static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
     const phi_str none = {NULL, 0};
     bool first = true;
@@ -26090,7 +26085,7 @@ PHI__FN bool phi__gemini_adapt(phi__buf *out, phi_str schema, char *words, size_
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-/* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gem_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
@@ -26334,7 +26329,7 @@ static void phi__gem_stop(phi__assembly *a, const phi__gem_chunk *k) {
         a->stop_reason = PHI_STOP_REASON_STOP;
     else if (phi__str_is(word, "MAX_TOKENS"))
         a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else /* what the model got wrong it may get right the next time */
+    else /* the model may avoid its mistake the next time */
         phi__gem_fail(a, PHI_FAILURE_SERVER,
                       phi__str_is(word, "MALFORMED_FUNCTION_CALL") ||
                           phi__str_is(word, "UNEXPECTED_TOOL_CALL") || phi__str_is(word, "OTHER"),
@@ -26360,7 +26355,7 @@ static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__ge
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
-/* An array of chunks: what the API answers where it was not asked for events. */
+/* An array of chunks: the API's answer without `alt=sse`. */
 static void phi__gem_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__gem_chunk k;
@@ -26536,7 +26531,7 @@ PHI__FN phi__strict_form phi__openai_strict_form(const phi_model *model) {
 
 #ifndef PHI_NO_OPENAI_CHAT
 
-/* What a rendering depends on beside its message: bits of phi__rendered.form, above the quirks. */
+/* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
@@ -26798,7 +26793,7 @@ static uint32_t phi__chat_form(const phi__encoder *e) {
     return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
 }
 
-/* The images of a result follow all results, when nothing can be put off any more: they are
+/* The images of a result follow all results, and rendering cannot be delayed there: they are
    rendered with their result. False: not yet. */
 static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;
@@ -27133,7 +27128,7 @@ PHI__FN const phi__codec *phi__openai_chat_codec(void) {
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
 
-/* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
@@ -27182,7 +27177,7 @@ static const phi__json_member phi__chat_groq_list[] = {
 static const phi__json_members phi__chat_groq_members = {phi__chat_groq_list,
                                                          PHI__COUNT(phi__chat_groq_list)};
 
-/* Only the first choice: more are never asked for. */
+/* Only the first choice: requests never ask for more. */
 static const phi__json_member phi__chat_chunk_list[] = {
     PHI__MEMBER(phi__chat_chunk, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__chat_chunk, model, "model", PHI__MEMBER_TEXT),
@@ -27759,7 +27754,7 @@ PHI__FN void phi__chat_end_details(phi__chat_state *st, phi__assembly *a) {
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
-/* What a rendering depends on beside its message: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__RESPONSES_FORM 0xa0000000u
 #define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
 #define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
@@ -27871,7 +27866,7 @@ static bool phi__responses_replays(const phi__encoder *e, size_t at) {
            m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
 }
 
-/* All of a message's reasoning, or none: an id would tell the server of what it does not get. */
+/* All of a message's reasoning, or none: an id would name an item that the server does not get. */
 static bool phi__responses_whole_reasoning(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++)
@@ -28200,8 +28195,8 @@ PHI__FN const phi__codec *phi__azure_codec(void) {
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call. Items may come interleaved and are found by their
-   id, else by their output_index; items of other types are read over with all of their events. What
-   a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+   id, else by their output_index; items of other types are ignored with all of their events. A
+   finished item overrides the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
@@ -28398,7 +28393,7 @@ static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
-/* What the next request wants back: a reasoning item whole, of others the id. */
+/* The data that the next request sends back: a reasoning item whole, of others the id. */
 static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;
@@ -29027,11 +29022,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0x4a2d1c23
+#if PHI__IMP_LOG != 0x220144bb
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0x4a2d1c23
+#define PHI__IMP_LOG 0x220144bb
 
 /* ---- src/log/dirty_in.h ---- */
 
@@ -29044,14 +29039,14 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #define PHI_LOG_DIRTY_IN_H
 
 
-/* Why a log is looked at in a step. */
+/* Why a step must handle a log. */
 typedef enum phi__dirty_why {
     PHI__DIRTY_GREW = 0, /* it has entries which its store has not been given */
-    PHI__DIRTY_LEAVES,   /* what it shows no more may leave memory */
+    PHI__DIRTY_LEAVES,   /* entries outside of its view may be evicted */
     PHI__DIRTY_WHYS
 } phi__dirty_why;
 
-/* A log's place in the lists; it is kept with what the store has of it. */
+/* A log's place in the lists; it is a part of the journal. */
 typedef struct phi__dirty {
     struct phi__dirty *next[PHI__DIRTY_WHYS], *prev[PHI__DIRTY_WHYS];
     bool listed[PHI__DIRTY_WHYS];
@@ -29095,8 +29090,8 @@ PHI__FN void phi__hashes_free(phi_memory *memory, phi__hashes *set);
 /* log_in.h - the log's entries in memory: found by seq, stored in segments.
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
-   place in the log. Of a log that is in a store, segments to which no view points may leave memory:
-   their entries are then *away*, and `entries` has gaps. Nothing here reads or writes a store.
+   place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
+   then has gaps. Nothing here reads or writes a store.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
@@ -29175,9 +29170,9 @@ typedef struct phi__log {
     phi__entry **entries;
     size_t held, cap;
     int64_t made_ms, changed_ms; /* phi_thread_info */
-    bool left;         /* something went out of view since the last look at what may leave memory */
-    phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
-    phi__dirty *dirty; /* its place there; NULL: it is in no store */
+    bool left;                   /* an entry went out of view since the last eviction */
+    phi__grown *grown;           /* where it is put when it grows; NULL: nowhere */
+    phi__dirty *dirty;           /* its place there; NULL: it is in no store */
 } phi__log;
 
 /* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
@@ -29185,7 +29180,7 @@ PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
 /* Gives back all it has; then it is to be initialised again. */
 PHI__FN void phi__log_free(phi__log *log);
 PHI__FN int64_t phi__log_now(const phi__log *log);
-/* An entry; NULL: it is away, or there is none. */
+/* An entry; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
 /* Room for n more entries, so that adding them cannot fail. False: no memory. */
 PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
@@ -29217,7 +29212,7 @@ PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
 PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
 PHI__FN bool phi__log_open(phi__log *log);
-/* Segments are freed that are not live: of what leaves memory. */
+/* Frees segments that are not live. */
 PHI__FN void phi__log_drop_dead(phi__log *log);
 PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmless */
 
@@ -29243,8 +29238,8 @@ PHI__FN const char *phi__entry_continuation_word(int continuation);
 /* check.c - checks whether a message may stand in a thread. */
 
 
-/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not
-   would be one there. */
+/* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
+   UTF-8 would be one there. */
 PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
 
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {
@@ -29598,11 +29593,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0xbef289ee
+#if PHI__IMP_HISTORY != 0x432b2f17
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0xbef289ee
+#define PHI__IMP_HISTORY 0x432b2f17
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29614,20 +29609,20 @@ PHI__FN void phi__log_free(phi__log *log) {
 #define PHI_HISTORY_FOLD_IN_H
 
 
-/* What a lane shows: each item is a message of the log, or one of a rewrite. */
+/* A lane's view: each item is a message of the log, or one of a rewrite. */
 typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
     uint64_t tokens;       /* by estimate */
     size_t durable;        /* items that are */
-    bool overlaps;         /* a summary may stand before what it left standing of its span */
+    bool overlaps;         /* a summary may stand before items it left standing */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
-    phi_token_counter counted_by; /* phi__fold_tokens: what it counted `counted` items with */
+    phi_token_counter counted_by; /* phi__fold_tokens: the counter of the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
 } phi__fold;
 
-/* Whether a message is shown at all */
+/* Whether a message can be in a view */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
@@ -29636,15 +29631,15 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the
-   caller knows. */
+/* Replaces `gone` items by these n; there is room. The fold's tokens stay as they are: the caller
+   updates them. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 
-/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with
-   phi__fold_free. PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
+/* Makes the view of a lane after entry `upto` anew; the log must be whole. *fold is freed with
+   phi__fold_free. PHI_NOT_FOUND: that entry is forgotten; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
@@ -29668,9 +29663,8 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 /* ---- groups.c ---- */
 
-/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX:
-   none. NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was
-   made. */
+/* For each item that is a result, the item with its call, the nearest before it; SIZE_MAX: none.
+   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
 /* Whether an answer made the call of this id. */
@@ -29678,8 +29672,7 @@ PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
 /* 1 for each item that a compaction leaves standing: a durable item and the others of its group.
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
-/* Whether a message can take the place of another in its group: its calls, or its result, are the
-   same. */
+/* Whether a message can replace another in its group: its calls, or its result, are the same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
 #endif
@@ -29719,7 +29712,7 @@ PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
 
 PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
 
-/* Message i of the active lane; NULL: it is away, or there is none. */
+/* Message i of the active lane; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
 /* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
 PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
@@ -29728,8 +29721,8 @@ PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32
 /* The log is whole. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
 
-/* Makes a lane the active one: with what it shows, where its messages are in their place already
-   (phi__lane_messages); NULL: nothing. */
+/* Activates a lane, with its fold, where its messages are in their place already
+   (phi__lane_messages); NULL: an empty view. */
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
 
 /* n entries of now, and room to attach them; NULL: no memory. */
@@ -29785,8 +29778,8 @@ PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
-/* What a run says of its system prompt, which lives in the arena: nothing where the run before had
-   the same, or none did. False: no memory. */
+/* Notes a run's system prompt, which lives in the arena, unless the run before had the same, or
+   none did. False: no memory. */
 PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info);
 /* Room for the id of one more. False: no memory. */
@@ -29807,14 +29800,14 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
 #define PHI_HISTORY_OPS_IN_H
 
 
-/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no
-   look at the rewrite. */
+/* A place in the table of rewrites by id; with its hash, so that most lookups need not read the
+   rewrite. */
 typedef struct phi__op_place {
     uint64_t hash;
     phi__op *op; /* NULL: free */
 } phi__op_place;
 
-/* A compaction that was not undone; it is known also when its rewrite is away. */
+/* A compaction that was not revoked; it is known also when its rewrite is evicted. */
 typedef struct phi__compaction_mark {
     uint64_t seq;
     uint32_t lane;
@@ -29856,8 +29849,8 @@ PHI__FN bool phi__thread_index_ops(phi_thread *thread);
 #define PHI_HISTORY_RUNS_IN_H
 
 
-/* What a lane showed before the active run rewrote it: a run that keeps nothing gives it back. Its
-   items may be of the run, too. */
+/* A lane's view before the active run rewrote it, restored by a run that keeps nothing. Its items
+   may be of the run, too. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
@@ -29869,12 +29862,12 @@ PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
 
 /* Whether the end of a run folds its lane anew, for which the log must be whole. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
-/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be.
+/* Before a LOOP_END is attached: prepares the rollback of the run, if it needs one.
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
 
-/* Before a rewrite of the active lane: keeps what it shows, during a run that keeps nothing. False:
-   no memory. */
+/* Before a rewrite of the active lane: saves its view, during a run that keeps nothing. False: no
+   memory. */
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
 PHI__FN void phi__thread_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */
@@ -29887,10 +29880,9 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread);
 /* thread_in.h - a thread: its log, and the state that grows with it.
 
    The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
-   new entries; other lanes, and earlier states, are folded anew when they are asked for. An
-   assistant message that failed or was aborted stays in the log and is not shown. All of this is in
-   memory, and needs no store: what would read a log back is in recall_in.h. Threads: the pumping
-   thread. */
+   new entries; other lanes, and earlier states, are folded anew when they are needed. An assistant
+   message that failed or was aborted stays in the log and is not in view. All of this is in memory,
+   and needs no store: recall_in.h recalls a log. Threads: the pumping thread. */
 #ifndef PHI_HISTORY_THREAD_IN_H
 #define PHI_HISTORY_THREAD_IN_H
 
@@ -29906,12 +29898,12 @@ struct phi_thread {
     phi__hashes ids;          /* of the tool call ids so far */
     phi_usage usage;          /* phi_thread_usage */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
-    struct phi__about *about; /* about_in.h; NULL: nothing was said */
+    struct phi__about *about; /* about_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
-    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    struct phi__lent *lent; /* what a host's has besides (agent/one_shot_run.c); NULL: it is none */
-    void *user;             /* the run that goes over it, or NULL */
+    struct phi_runtime *rt;       /* its agent; NULL: none */
+    struct phi__lent *lent; /* of a host's thread (agent/one_shot_run.c); NULL: it is an agent's */
+    void *user;             /* the run that uses it, or NULL */
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored; /* it was read: what no run has answered since was lost with a process */
 };
@@ -29923,7 +29915,7 @@ PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *i
 /* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
    for one that may be, call phi__thread_free. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
-/* Forgets all without freeing it: somebody has a copy. */
+/* Clears the struct without freeing its parts: a copy owns them. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
 
 /* Bytes of all its segments and lists. */
@@ -29960,8 +29952,8 @@ PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t 
 
 /* What attaching does for every entry, on the active lane. */
 PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
-/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in
-   the current segment. False: no memory, and nothing changed. */
+/* Appends copies of n entries, all or none, and fills their seq; their pointers must be into the
+   current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);
@@ -30016,13 +30008,13 @@ PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
 /* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json);
-/* Takes in what a note of kind PHI_NOTE_THREAD says. As phi__about_is_object. */
+/* Reads a note of kind PHI_NOTE_THREAD. As phi__about_is_object. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
    none of its entries). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
-/* In a log that is begun anew in the place of `before`: the same thread continues. False: no
-   memory. What `before` has stays there until phi__about_move. */
+/* Copies them to a log that replaces `before`: the same thread continues. False: no memory.
+   `before` keeps its own until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
@@ -30037,9 +30029,9 @@ PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 
-/* A plan, and what it comes to. */
+/* A plan, and its figures. */
 typedef struct phi__compacted {
-    phi_rewrite rewrite; /* span_count 0: nothing would be gained */
+    phi_rewrite rewrite; /* span_count 0: it would save nothing */
     uint64_t tokens_before, tokens_after;
     size_t runs; /* of which something is replaced */
 } phi__compacted;
@@ -30096,8 +30088,8 @@ PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 PHI__FN bool phi__load_may_enter(phi_thread *thread);
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 
-/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more
-   closely. */
+/* Whether a rewrite is known to cut nothing and to part no group; false: it needs the full
+   check. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 /* Whether no later rewrite is known to touch one; false: look more closely. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
@@ -30115,8 +30107,8 @@ PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 #define PHI_HISTORY_REBASE_IN_H
 
 
-/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL:
-   all). False: no memory, and some may be there. */
+/* Copies a fold's messages to another log. keep: of each item, whether it is copied (NULL: all).
+   False: no memory, and some may be there. */
 PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep);
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
@@ -30125,13 +30117,12 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
    False: no memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
-/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry,
-   then copies; of the active lane those in `keep` (NULL: all). Its entries count on. *made: the
-   entry's detail, whose bytes are not known yet. False: no memory, and the new log is to be
-   freed. */
+/* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
+   the active lane those in `keep` (NULL: all). Entry numbers continue. *made: the entry's detail,
+   whose bytes are not known yet. False: no memory, and the caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
-/* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
+/* Bytes that a fold's messages take in a log, by estimate; keep: as above. */
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 #endif
@@ -30140,7 +30131,8 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 /* rewrite_in.h - rewrites, the only way to change a view: checked, then appended.
 
-   Nothing here reads a store: what a rewrite needs of the log is in memory (phi__rewrite_needs). */
+   Nothing here reads a store: the entries that a rewrite needs are in memory
+   (phi__rewrite_needs). */
 #ifndef PHI_HISTORY_REWRITE_IN_H
 #define PHI_HISTORY_REWRITE_IN_H
 
@@ -30155,7 +30147,7 @@ typedef struct phi__rewriting {
     phi__fold made;  /* where the lane is not the active one */
     bool moves;      /* another lane is the active one afterwards: */
     uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
-    phi__fold shown; /* ... which shows this, without the rewrite */
+    phi__fold shown; /* ... whose view is this, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
@@ -30172,11 +30164,10 @@ PHI__FN bool phi__rewrite_named(const phi_rewrite *rewrite); /* it has an id of 
 PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
 
-/* What can be said of a rewrite without a log: whether it could be valid at some time. As
-   phi__thread_rewrite_check. */
+/* Checks a rewrite without a log: whether it could ever be valid. As phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
-/* What a log may hold and a host may not give: an op_id that phi could make. As
+/* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
    phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size);
@@ -30207,11 +30198,11 @@ PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_S
 
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view
-   until it is estimated at target_tokens or less; *removed messages went, all told: those of
-   earlier times are counted in the marker's words, too. counter NULL: the estimate. What stays: the
-   first user message, the newest one, and the last group. A user message "[Context compacted: N
-   messages removed to fit context window]" stands in their place. It is one rewrite. False: no
-   memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+   until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
+   text counts those of earlier times, too. counter NULL: the estimate. The first user message, the
+   newest one, and the last group stay. A user message "[Context compacted: N messages removed to
+   fit context window]" stands in their place. It is one rewrite. False: no memory, and nothing
+   changed. *removed 0: there was nothing to take; no entry is appended. */
 PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);
@@ -30301,12 +30292,12 @@ typedef struct phi__project_order {
 
 typedef enum phi__verdict {
     PHI__VERDICT_SHOWN = 0,
-    PHI__VERDICT_CUT,      /* shown, its results shortened */
+    PHI__VERDICT_CUT,      /* sent, its results shortened */
     PHI__VERDICT_KIND,     /* the policy does not include it */
     PHI__VERDICT_TURNS,    /* max_turns */
     PHI__VERDICT_MESSAGES, /* max_messages */
     PHI__VERDICT_BUDGET,
-    PHI__VERDICT_START /* no user message before it is shown */
+    PHI__VERDICT_START /* no user message before it is sent */
 } phi__verdict;
 
 /* An answer and its results, or a message of another kind. */
@@ -30373,16 +30364,16 @@ typedef struct phi__projecting {
     phi_arena *arena;
     phi__found *found[PHI__PROJECT_BUCKETS];
     phi__group *oldest; /* of those so far */
-    size_t at;          /* items before it were not looked at */
+    size_t at;          /* items before it were not reached */
     size_t window;      /* the first item included, pinned summaries apart */
     uint64_t budget, used, newest_tokens;
     uint32_t turn;
-    size_t messages; /* shown so far, without summaries and extensions */
-    size_t groups;   /* looked at */
+    size_t messages; /* included so far, without summaries and extensions */
+    size_t groups;   /* considered */
     size_t floor;    /* summaries from here on have their place */
     bool settled; /* the newest and protected turns are whole, older summaries have their place */
     bool full;
-    phi__verdict stopped; /* why no more is shown, from item stop_at on */
+    phi__verdict stopped; /* why no more are included, from item stop_at on */
     size_t stop_at;
     bool trimmed;
     phi_projection_meta meta;
@@ -30724,7 +30715,7 @@ static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, &result);
     if (entry.message == NULL) return false;
-    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
+    entry.loop_id = entry.message->loop_id; /* the answer may be evicted before it */
     return phi__thread_append(thread, &entry, 1);
 }
 
@@ -31268,7 +31259,7 @@ static phi_status phi__compact_run(const phi__compacting *c, size_t run, phi__co
     return phi__compact_section_of(c, from, to, true, s);
 }
 
-/* What a model sees begins with a user's message. */
+/* The resulting view begins with a user's message. */
 static bool phi__compact_begins_well(const phi__compacting *c, size_t run,
                                      const phi__compact_section *s) {
     size_t start = phi__compact_run_start(c, run);
@@ -32027,7 +32018,7 @@ PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     return low + (n == 1 && fold->items[low].from < from);
 }
 
-/* Room for n items in the place of `gone` ones. */
+/* Makes room for n items that replace `gone` ones. */
 static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
     if (n != gone)
         memmove(&fold->items[at + n], &fold->items[at + gone],
@@ -32639,7 +32630,7 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
    While entries are read nothing outside uses the thread. So a switch makes no view: the view of
    each lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The
    items that a rewrite takes out are kept with it, and are put back when it is revoked. A list for
-   each lane holds the spans that no later rewrite covers: it tells which rewrites touch the same
+   each lane holds the spans that no later rewrite covers: it shows which rewrites touch the same
    entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
    results) are computed as for one rewrite of a thread in use. The list of messages and their
    places are made at the end. */
@@ -32666,7 +32657,7 @@ struct phi__loading {
     phi_arena arena; /* for the items kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
-    bool known;   /* of the active lane: thread->fold is what it shows */
+    bool known;   /* of the active lane: thread->fold is its view */
     bool durable; /* something that was read is */
     size_t aside; /* items of the folds of other lanes */
 };
@@ -32730,7 +32721,7 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
 
 /* ---- views ---- */
 
-/* What a lane shows, in *out; it is made where it is not known. */
+/* The view of a lane, in *out; it is made where it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
     bool active = lane == thread->lanes.active;
@@ -32878,7 +32869,7 @@ static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_
     return end - *at;
 }
 
-/* They go under a rewrite, in the place of which its own span comes. */
+/* Moves spans under a rewrite, whose own span replaces them. */
 static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
                                const phi_span *span) {
     struct phi__load_op *load = op->load;
@@ -32898,7 +32889,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
     lane->spans[at].op = op;
 }
 
-/* Its spans come into the list, what they cover goes under it. False: no memory. */
+/* Puts a rewrite's spans into the list; the spans that they cover go under it. False: no memory. */
 static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
@@ -32985,8 +32976,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     return true;
 }
 
-/* What it took comes back in the place of what it made. Messages are not looked at: they are long
-   out of the processor's caches. */
+/* Replaces a rewrite's messages by the items that it took out. Does not touch the messages
+   themselves, which are long out of the processor's caches. */
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
@@ -33003,8 +32994,8 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
     return true;
 }
 
-/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when
-   one of it is. */
+/* Whether the items that it took out mattered to a compaction, itself or a later one: a group is
+   durable when one of its messages is. */
 static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
                               const phi__op *op) {
     return l->durable && lane->compacted > op->seq;
@@ -33617,7 +33608,7 @@ PHI_API phi_policy phi_policy_tool_focused(void) {
     return p;
 }
 
-/* A model that may say as much as it may read leaves half of its window for what it reads. */
+/* For a model whose output may be as large as its window, half of the window is for input. */
 PHI_API phi_policy phi_policy_for_model(const phi_model *model) {
     phi_policy p = phi_policy_default();
     uint64_t window = PHI__POLICY_WINDOW, output = PHI__POLICY_OUTPUT;
@@ -33690,7 +33681,7 @@ static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
     return copy;
 }
 
-/* An answer without its calls; NULL: nothing is left to be said. */
+/* An answer without its calls; NULL: nothing is left of it. */
 static const phi_message *phi__project_talk(phi__projecting *p, const phi_message *m) {
     phi_content *content;
     phi_message *copy;
@@ -33800,7 +33791,7 @@ static uint64_t phi__project_result_tokens(const phi__projecting *p, const phi__
                                     : phi_tokens_of_message(p->order->counter, g->results[i]);
 }
 
-/* What the newest turn comes to with its results cut so far; put: they are. */
+/* The tokens of the newest turn with its results cut so far; put: apply the cuts. */
 static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
     phi__group *g;
@@ -33919,7 +33910,7 @@ static void phi__project_settle(phi__projecting *p, size_t at) {
     phi__project_pay_summaries(p, at);
 }
 
-/* Why a group is not shown, or that it is. */
+/* Why a group is left out, or that it is sent. */
 static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) {
     const phi_policy *policy = &p->policy;
     size_t messages = phi__add(p->messages, 1 + g->result_count);
@@ -34257,7 +34248,8 @@ PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t a
     return at > 0 ? at - 1 : SIZE_MAX;
 }
 
-/* A user's message opens a turn, unless it was said during a run: steering is of its turn. */
+/* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
+   turn. */
 PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at) {
     const phi_message *m = phi__project_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;
@@ -34628,8 +34620,8 @@ static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t
     return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
 }
 
-/* What a model is sent begins with the user: where an answer would come first, the user's message
-   before it stays. */
+/* A request begins with the user: where an answer would come first, the user's message before it
+   stays. */
 static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     size_t first = 0, i;
     while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;
@@ -34964,8 +34956,7 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     return phi__rewrite_text(arena, &copy->model);
 }
 
-/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of
-   it. */
+/* The id comes first, right behind the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
     size_t i;
@@ -35044,7 +35035,7 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     phi__thread_evictable(thread);
 }
 
-/* What it switches to shows. */
+/* The view of the lane that it switches to. */
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;
@@ -35451,10 +35442,10 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
 
 /* runs.c - ends a run, and rolls back a run that keeps nothing.
 
-   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if
-   each had been revoked when it ended. The lane then shows what it showed before. A run keeps a
-   copy of that from its first rewrite on, so that its end needs no memory; where there is no copy,
-   as in a log that is read, the lane is folded anew. */
+   Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
+   revoked when it ended. The lane's view is then as before the run. A run keeps a copy of that view
+   from its first rewrite on, so that its end needs no memory; where there is no copy, as in a log
+   that is read, the lane is folded anew. */
 
 
 /* ---- the view before ---- */
@@ -35783,7 +35774,7 @@ static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, ph
     marker->content_count = 1;
 }
 
-/* What the projection would come to, with a marker for what goes so far. */
+/* The tokens of the view, with a marker for the messages removed so far. */
 static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     char words[PHI__TRUNCATE_WORDS];
     phi_message marker;
@@ -35869,11 +35860,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x55e08976
+#if PHI__IMP_PERSIST != 0xb608e8c1
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x55e08976
+#define PHI__IMP_PERSIST 0xb608e8c1
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -35890,7 +35881,7 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 
 #ifndef PHI__NO_ENTRIES
 
-/* Appends it to a buffer; what it takes from `scratch` is given back. */
+/* Appends it to a buffer; memory of `scratch` is given back. */
 PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
 
@@ -36007,7 +35998,7 @@ enum {
     PHI__FS_ID = 128,    /* bytes of an id */
     PHI__FS_NAME = 160,  /* and of a file's name, with all that is put around it */
     PHI__FS_HEADER = 34, /* bytes of a thread's first line */
-    PHI__FS_HEAD = 65536 /* bytes of a document that are looked at for its agent */
+    PHI__FS_HEAD = 65536 /* bytes of a document that are searched for its agent */
 };
 
 /* Where a thread's file ends. */
@@ -36185,8 +36176,8 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 #endif
 
-/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy
-   else. */
+/* The end of a thread that may be in a store, to which missing entries are written. As
+   phi__thread_destroy else. */
 PHI__FN void phi__thread_free(phi_thread *thread);
 
 #endif
@@ -36195,8 +36186,7 @@ PHI__FN void phi__thread_free(phi_thread *thread);
 
 /* recall_in.h - evicts entries from memory, and recalls them from the store.
 
-   Only here is a store read for a log that is in use: by what a host or a run asks for, first of
-   all, and once. */
+   Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
 #ifndef PHI_PERSIST_RECALL_IN_H
 #define PHI_PERSIST_RECALL_IN_H
 
@@ -36204,7 +36194,7 @@ PHI__FN void phi__thread_free(phi_thread *thread);
 /* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
    whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
-/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be
+/* Message i of the active lane, recalled if it is evicted; NULL: there is none, or it cannot be
    read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
@@ -36234,7 +36224,7 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread);
 
 /* ---- views.c ---- */
 
-/* An entry as the public struct shows it. */
+/* An entry in the public struct. */
 PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
 
 #endif
@@ -36318,7 +36308,7 @@ typedef struct phi__describe {
        next one. */
     const phi__open_calls *open;
     size_t open_at;
-    const phi_view_item *items; /* what the lane shows */
+    const phi_view_item *items; /* the lane's view */
     size_t item_count;
 } phi__describe;
 
@@ -37897,8 +37887,8 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
 
 /* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
 
-   The temporary file has one name for each id, and is written under the id's lock: what a killed
-   process leaves of it is overwritten by the next save, and removed with the document. */
+   The temporary file has one name for each id, and is written under the id's lock: the rest that a
+   killed process leaves is overwritten by the next save, and removed with the document. */
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
 
@@ -37907,7 +37897,7 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread) {
 
 #define PHI__FS_AGENT_HEAD "{\"phi_agent_id\":"
 
-/* What a document says of its agent in its first bytes; false: nothing. */
+/* The agent id in a document's first bytes; false: none. */
 static bool phi__fs_told(phi_str bytes, phi__json_text *out) {
     phi__json_cursor c;
     phi__json_text key;
@@ -38792,7 +38782,7 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
         s->end = s->base + s->at;
         return PHI_OK;
     }
-    /* Zeros are what a loss of power can leave of a file whose size was already written. */
+    /* A power failure can leave zeros in a file whose size was already written. */
     if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
     if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
     return phi__ft_damaged(s, 1,
@@ -38819,7 +38809,7 @@ static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expe
     return PHI_PARSE;
 }
 
-/* Goes over the whole file. */
+/* Reads the whole file. */
 static phi_status phi__ft_run(phi__ft_scan *s) {
     phi__ft_line line;
     phi_str text;
@@ -38917,7 +38907,7 @@ static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_
     return status;
 }
 
-/* After a reading: nobody else writes to a thread that is held. */
+/* After a reading: no other process writes to a locked thread. */
 static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
     phi__fs_held *held = phi__fs_find(s->fs, thread_id);
     phi__disk_info info;
@@ -39443,7 +39433,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
     return n >= 1 && n <= 128;
 }
 
-/* ---- which are to be looked at ---- */
+/* ---- lists of logs to handle ---- */
 
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
     phi__dirty *dirty = phi__dirty_next(grown, why);
@@ -49861,11 +49851,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0x40e028ca
+#if PHI__IMP_FEATURES != 0xb4c71773
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0x40e028ca
+#define PHI__IMP_FEATURES 0xb4c71773
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -49922,8 +49912,8 @@ typedef struct phi__compactor_job phi__compactor_job;
 
 #ifndef PHI_NO_COMPACTION
 /* PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work; PHI_NOT_FOUND: nothing comes of it;
-   PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens.
-   *job: what the agent's compactor is at; NULL: nothing. */
+   PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: a job may begin, for a view of `target` tokens.
+   *job: the job of the agent's compactor; NULL: none. */
 PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due, struct phi__compacted **plan);
@@ -49965,8 +49955,8 @@ PHI__FN bool phi__deferred_waits(const phi__agent *agent);
 PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id);
 
-/* deferred_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
-   PHI_NO_MEMORY; what else `take` says, the host has been told. */
+/* deferred_note.c: such a rewrite as an object; and back, passed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; of any other status of `take` the host has got an event. */
 PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                                phi_arena *scratch);
 PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,
@@ -50020,7 +50010,7 @@ PHI__FN const phi__feature_fn *phi__features_table(void);
 #ifndef PHI_NO_CACHE_STATS
 
 
-/* What a request was made of, by hashes. */
+/* The parts of a request, as hashes. */
 typedef struct phi__cached {
     uint64_t model, system, tools, settings, history; /* history: of all its items */
     size_t items;                                     /* SIZE_MAX: of messages that are gone */
@@ -50035,9 +50025,9 @@ typedef struct phi__caching {
     bool known;            /* model, system and tools of `now` are of the agent as it is */
 } phi__caching;
 
-enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
+enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are hashed */
 
-/* ---- what a request is made of ---- */
+/* ---- the parts of a request ---- */
 
 static uint64_t phi__caching_model(const phi_model *model) {
     uint64_t n = phi__hash(phi_str_of(model->protocol), 1);
@@ -50138,7 +50128,7 @@ static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
 /* The messages so far are gone. */
 static void phi__caching_forget(phi__caching *c) { c->last.items = SIZE_MAX; }
 
-/* They are, but what the thread shows now are copies of what it showed. */
+/* The messages are the same, but the view now has copies of them. */
 static void phi__caching_carry(phi__caching *c, const phi__fold *from, const phi__fold *to) {
     phi__cached *last = &c->last;
     uint64_t was = 0, now = 0;
@@ -50205,7 +50195,7 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent handle) {
 #ifndef PHI_NO_CAPTURE
 
 
-/* A message that was said to the run, and how. */
+/* A message of the run's input, and its kind. */
 typedef struct phi__heard {
     uint64_t seq;
     phi_input input;
@@ -50423,14 +50413,14 @@ PHI__FN const phi__feature *phi__capture_feature(void) {
    request.
 
    A view that nears the window is compacted as planned (history/compact.h), before the request is
-   made. What a provider has refused is, too; where that gains too little, the oldest part is cut
-   off as well. The rewrites are the run's own: they are appended during the run. */
+   made. So is a view that a provider has refused; where that saves too little, the oldest part is
+   cut off as well. The rewrites are the run's own: they are appended during the run. */
 
 #ifndef PHI_NO_COMPACTION
 
 
 enum {
-    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
+    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they save */
     PHI__COMPACTIONS_IDLE_MOST = 2, /* in a row that save nothing; then it is an error */
     /* of an overflow: a plan is enough when it takes one part of so many */
     PHI__COMPACTIONS_WORTH = 4
@@ -50448,8 +50438,8 @@ typedef struct phi__compactions {
 
 /* Of an agent. */
 typedef struct phi__compacted_by {
-    phi__compactor_job *job; /* what the host's compactor is at; or NULL */
-    uint64_t tokens;         /* what the last one left, by estimate; 0: none */
+    phi__compactor_job *job; /* the job of the host's compactor, or NULL */
+    uint64_t tokens;         /* tokens that the last one left, by estimate; 0: none */
 } phi__compacted_by;
 
 static phi__compactions *phi__compaction_of(const phi__run *run) {
@@ -50518,8 +50508,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
-/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
-   or as many as the agent's are to have. *did: something was gained. */
+/* Compacts the agent's view now, without hooks or events; a summary has so many tokens at most, or
+   the agent's maximum. *did: the view is smaller. */
 static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
@@ -50576,7 +50566,7 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     now = phi__projection_context_tokens(run);
     due = due && now > most;
     if (!due && by->job == NULL) return PHI__RUN_ON;
-    /* what the provider counts may be more or less than the estimate that a plan goes by */
+    /* the provider's count may be more or less than the estimate that a plan uses */
     target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
     switch (phi__compactor_ask(run, &by->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
@@ -50636,7 +50626,7 @@ static bool phi__compaction_measure(phi__run *run) {
 
 /* ---- doing it ---- */
 
-/* Half of it goes, or, where that took nothing away, all that may go. */
+/* Takes out half of the view, or, if that took nothing, as much as possible. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;
@@ -50828,7 +50818,7 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
 
 
 struct phi__compactor_job {
-    phi_arena arena; /* of what the host was given */
+    phi_arena arena; /* of the request that the host got */
     phi_compaction_request request;
     void *job;
     bool started;
@@ -50845,7 +50835,7 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     phi__free(&agent->memory, job, sizeof *job);
 }
 
-/* ---- asking ---- */
+/* ---- the request ---- */
 
 static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     const phi_view_item *items = NULL;
@@ -50887,7 +50877,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
 
 /* ---- what came of it ---- */
 
-/* What can be copied; all else is looked at when it is appended. */
+/* Only checks that it can be copied; all else is checked when it is appended. */
 static bool phi__compactor_whole(const phi_rewrite *made) {
     size_t i, j;
     for (i = 0; i < made->span_count; i++) {
@@ -50899,7 +50889,7 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
     return true;
 }
 
-/* Whether a model would see any message of what it comes to. */
+/* Whether the resulting view would have any message for the model. */
 static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
     size_t i, j, span = 0;
     for (i = 0; i < r->span_count; i++)
@@ -51404,7 +51394,7 @@ static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewri
     if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-    (void)phi__deferred_emit(agent, &emitted, status, kept); /* done is done, told or not */
+    (void)phi__deferred_emit(agent, &emitted, status, kept); /* applied, even without its event */
     return status;
 }
 
@@ -51513,7 +51503,8 @@ static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
 
 /* ---- of another process ---- */
 
-/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
+/* Applies a rewrite that was deferred when another process ended, and emits its outcome.
+   PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_noted(agent->thread);
     phi_json *root = NULL;
@@ -51561,7 +51552,7 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     case PHI__POINT_RUN_ENDS:
     case PHI__POINT_RUN_OVER:
         phi__deferred_due(agent, (const phi__deferrals *)moment->agent_state);
-        break; /* asked for by the last hook */
+        break; /* made by the last hook */
     case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
     case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
     case PHI__POINT_AGENT_LOAD_LATE:
@@ -51679,7 +51670,7 @@ PHI__FN phi_status phi__deferred_note_over(phi__agent *agent) {
 #ifndef PHI_NO_ARGUMENT_STREAM
 
 
-/* What a tool with on_field has heard of a block of the answer. */
+/* The scanner of a block, and which of its fields were reported. */
 typedef struct phi__emitted {
     const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
     phi__json_fields scan;
@@ -51885,7 +51876,7 @@ PHI__FN const phi__feature *phi__fields_feature(void) {
 /* table.c - the features, in the order in which they are called at each point.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
-   name.c has it. What a macro leaves out has no line. */
+   name.c has it. A feature that a macro leaves out has no line. */
 
 #ifdef PHI_NO_ARGUMENT_STREAM
 #define PHI__TABLE_FIELDS(X)
@@ -51958,11 +51949,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x3a189287
+#if PHI__IMP_AGENT != 0xdec58c49
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x3a189287
+#define PHI__IMP_AGENT 0xdec58c49
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -52032,10 +52023,10 @@ enum { PHI__KEPT_WORDS = 240 };
 PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
                                    phi_status status, const char *words);
 
-/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be
-   filled: needs no memory. Then either the old one is back, or it is gone, unlocked in its store,
-   with all that hung on it. before NULL: the log stays, only what hung on it goes. copied: the new
-   one begins with copies of what the old one showed. False: the host has freed the agent
+/* exchange.c: begin moves an agent's log to *before and leaves an empty one to fill, without
+   memory. Then undo brings the old log back, or done frees it, unlocks it in its store, and drops
+   the state that depends on it. before NULL: the log stays, only the dependent state is dropped.
+   copied: the new log begins with copies of the old one's view. False: the host has freed the agent
    meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);
@@ -52563,7 +52554,7 @@ PHI_API size_t phi_agent_memory_used(phi_agent handle, size_t *peak) {
 
 /* ---- the model ---- */
 
-/* Whether it is "http" or "https" with a host: what the transport speaks. */
+/* Whether it is "http" or "https" with a host, the schemes of the transport. */
 static bool phi__agent_url_fits(phi_str url) {
     size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
     if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
@@ -52592,7 +52583,7 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     return PHI_BAD_ARG;
 }
 
-/* Whether there is a codec for it: not where it was left out, nor where nobody knows it. */
+/* Whether there is a codec for it: not for a protocol that was left out, nor for an unknown one. */
 static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *protocol) {
     const phi__codec_row *row = phi__codec_row_of(rt->codecs, phi_str_of(protocol));
     if (row == NULL)
@@ -52742,7 +52733,7 @@ PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules
 
 /* ---- answers ---- */
 
-/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
+/* The schema of answers: the provider interprets it, so phi checks only its form. */
 static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
     phi_arena arena;
     phi_json *schema = NULL;
@@ -52868,7 +52859,7 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     return PHI_OK;
 }
 
-/* What the build has left out is refused, not ignored. */
+/* Features that the build leaves out are refused, not ignored. */
 static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *desc) {
     const char *missing = NULL;
 #ifdef PHI_NO_CAPTURE
@@ -52972,7 +52963,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__agent_disown(agent, &agent->format_schema);
     phi__agent_disown(agent, &agent->format_name);
     phi__agent_disown(agent, &agent->workspace);
-    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* what a function had in hand */
+    PHI_ASSERT(agent->memory.used_bytes == 0 || rt->abandoned); /* or a function was interrupted */
     phi__free(&rt->memory, agent, sizeof *agent + rt->features.agent_bytes);
 }
 
@@ -53160,7 +53151,7 @@ static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given)
            phi__agent_copy_text(agent, &profile->workspace);
 }
 
-/* What the desc leaves unset comes from the profile. */
+/* Fills unset fields of the desc from the profile. */
 static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
     phi_agent_desc merged = *desc;
     const phi_profile *profile = desc->profile;
@@ -53179,7 +53170,7 @@ static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
-/* What the agent has in other places, or only for its making. */
+/* Clears fields that the agent keeps elsewhere, or needs only while it is made. */
 static void phi__agent_leave_out(phi_agent_desc *desc) {
     desc->system_prompt = desc->workspace = NULL;
     desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;
@@ -53378,7 +53369,7 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
 /* ---- continuing where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
-    size_t i = thread->log.held; /* it was read just now: nothing is away */
+    size_t i = thread->log.held; /* it was read just now: nothing is evicted */
     while (i > 0)
         if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
     return NULL;
@@ -53978,7 +53969,7 @@ static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) 
     phi__buf_free(&clean);
 }
 
-/* LoopConfigSnapshot: what the run was asked with. */
+/* LoopConfigSnapshot: the settings of the run. */
 static void phi__ej_snapshot(phi__event_writer *w) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
     const phi__agent *agent = w->agent;
@@ -54130,7 +54121,7 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly
    are. */
 static void phi__ej_results(phi__event_writer *w) {
-    const phi_thread *thread = w->agent->thread; /* of an event's turn nothing is away */
+    const phi_thread *thread = w->agent->thread; /* nothing of an event's turn is evicted */
     size_t at = thread->log.held;
     uint32_t lane;
     if (w->event->message == NULL) return;
@@ -54662,7 +54653,7 @@ static void phi__er_tool_start(phi__event_reader *r) {
     if (!phi_json_is_null(phi__er_get(r, "args"))) phi__er_args(r, "{}");
 }
 
-/* ToolResult: a message of what the event says. */
+/* ToolResult: makes a message of the event's fields. */
 static phi_status phi__er_result(phi__event_reader *r, const char *key) {
     const phi_json *node = phi__er_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;
@@ -55033,10 +55024,10 @@ PHI__FN const char *phi__event_input(phi_input input) {
 
 /* exchange.c - replaces an agent's log by another, with the state that depends on it.
 
-   The new log is made in the place of the old one, which is kept aside until nothing can fail:
-   parts of a log point to where it stands, and what the new one is made of may be the old one's.
-   What points into a log goes with it: events, responses, a compaction at work, agents of phi's
-   own. */
+   The new log is made at the old one's address, and the old one is kept aside until nothing can
+   fail: parts of a log point to that address, and the new log may be made of the old one's
+   messages. Everything that points into a log is dropped with it: events, responses, a compaction
+   at work, hidden agents. */
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {
     *before = *agent->thread;
@@ -55127,7 +55118,7 @@ PHI_API phi_projection_meta phi_agent_projection(phi_agent handle) {
 
 #include <stdio.h>
 
-/* ---- what a message must be ---- */
+/* ---- checking messages ---- */
 
 /* What cannot be written as JSON would be lost when the history is saved. */
 static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {
@@ -55416,7 +55407,8 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
 
 #include <stdio.h>
 
-/* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
+/* A log that could not be stored as a whole is removed from the store again: its id is not known
+   outside. */
 static void phi__new_session_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal_close(thread);
     if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);
@@ -55522,8 +55514,8 @@ struct phi__lent {
     phi_thread *next, *prev; /* of the runtime's */
 };
 
-/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
-   ones. */
+/* Checks ended runs whose events wait for the host, in a step; runs behind them in the list have
+   newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
@@ -55603,7 +55595,7 @@ static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_de
     return phi__history_goes_on(rt, desc->thread, "phi_run");
 }
 
-/* Ids tell runs from each other, in the log and in files. */
+/* Ids identify runs, in the log and in files. */
 static phi_status phi__one_shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     phi_status status;
@@ -55716,7 +55708,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__recall_view(thread, thread->lanes.active, at_seq);
     if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
-    /* The cut may lie before the end, also where all was asked for. */
+    /* The cut may lie before the end, even when the caller wants everything. */
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);
@@ -55904,7 +55896,7 @@ static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
     return true;
 }
 
-/* What the request is called, and what it asks. */
+/* The request's id and its query. */
 static bool phi__response_name(phi__response *response, const phi_ask_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str query = {NULL, 0};
@@ -56001,7 +55993,7 @@ static phi_str phi__response_text(const phi_message *message) {
     return phi__str("", 0);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static phi_status phi__response_check(phi_runtime *rt, const char *what, const phi_ask_desc *desc) {
     const char *fault = NULL;
@@ -56366,7 +56358,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     }
     phi__rt_poll(rt);
     phi__states_advance_all(rt);
-    phi__rt_transport(rt); /* what the runs have opened leaves in this step */
+    phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
 /* ---- a step with a tape ---- */
@@ -56844,8 +56836,8 @@ PHI_API phi_agent phi_agent_restore(phi_runtime *rt, const phi_agent_desc *desc,
 /* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
    The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
-   far is in the prompt. When a run is over the next one begins, so nobody need look after it. All
-   that a summary holds is the writer's. */
+   far is in the prompt. When a run is over the next one begins by itself. The writer owns all that
+   a summary holds. */
 
 
 #ifndef PHI_NO_SUMMARIES
@@ -56871,13 +56863,13 @@ typedef struct phi__summary {
     phi_written written;
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
-    bool asked_for;      /* by phi_summarize: nobody polls it */
+    bool asked_for;      /* by phi_summarize: it has no poller */
     uint64_t posts_from; /* messages injected since then are for its runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
 
-/* ---- what the model is shown ---- */
+/* ---- the request ---- */
 
 static void phi__summary_put(phi__buf *out, phi_str text, size_t most) {
     size_t n = phi__utf8_cut(text, phi__min(most, text.len));
@@ -56981,7 +56973,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     return status;
 }
 
-/* ---- what it says ---- */
+/* ---- the answer ---- */
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi_thread *thread = writer->thread;
@@ -57008,7 +57000,7 @@ static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *
            s->max_tokens;
 }
 
-/* What the spans come to, in the form of phi's own plan. */
+/* Makes the finished summary the message of its span, with the model's usage. */
 static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text) {
     static const char prefix[] = "[Summary] ";
     size_t n = sizeof prefix - 1;
@@ -57176,7 +57168,8 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     return PHI_OK;
 }
 
-/* Of those inside the spans that make room, what a model sees and what does not stay. */
+/* Counts the messages inside the spans that make room: those in view, and those that do not
+   stay. */
 static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_view_item *items,
                                 size_t count) {
     size_t i, at = 0;
@@ -57194,7 +57187,7 @@ static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_v
     return true;
 }
 
-/* ---- in the place of phi's own plan ---- */
+/* ---- as a compactor ---- */
 
 typedef struct phi__summary_job {
     phi_memory *memory;
@@ -57375,11 +57368,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0xffec2461
+#if PHI__IMP_RECORD != 0x3894b23e
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0xffec2461
+#define PHI__IMP_RECORD 0x3894b23e
 
 /* ---- src/record/session_in.h ---- */
 
@@ -57530,13 +57523,13 @@ PHI__FN bool phi__rec_spawn(phi_recorder *rec, phi__loop_box *loop, const phi_ev
 
 /* replay_in.h - structs and functions that the files of the tape share.
 
-   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k"
-   says what a line is:
-   tape    the head: version, seed of chance, first time, whether the transport tells stages
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of the bytes before it. "k"
+   is the kind of a line:
+   tape the head: version, seed of chance, first time, whether the transport reports stages
    t       a step lets something in: its time; idle: steps before it in which nothing came; more:
    the same step, later
-   now     the host looked at the clock between two steps, after `after` looks at the older time
-   timers  they were fired
+   now the host read the clock between two steps, after `after` readings of the older time timers
+   they were fired
    posts   those of the host were read
    request, stage, head, bytes, end    of transfer x
    result, update                      of a call; start: given inside of its tool's start
@@ -57737,9 +57730,8 @@ PHI__FN phi__sctx_cuts phi__sctx_cut(const phi_compaction_block *block);
 
 /* recorder.c - a state machine from events to sessions.
 
-   An event is first written as JSON, which is what the record keeps of it, and then read back: so
-   that events of living agents, of files and of others are one thing here, and nothing points into
-   a runtime.
+   An event is first written as JSON, which the record keeps, and then read back. So events of
+   living agents, of files and of others are handled in one way, and nothing points into a runtime.
    recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
    sessions. */
 
@@ -57790,13 +57782,13 @@ static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t
     return true;
 }
 
-/* The agent of its first run, unless the host has said whose it is. */
+/* The agent of its first run, unless the host has named one. */
 static bool phi__rec_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
     return phi__session_keep(box, agent_id, &box->pub.agent_id);
 }
 
-/* Asks the host once. False: the session is rejected, and has no loops any more. */
+/* Calls before_task_fn once. False: the session is rejected, and has no loops any more. */
 static bool phi__rec_ask(phi_recorder *rec, phi__session_box *box) {
     if (!box->asked && rec->desc.before_task_fn != NULL) {
         rec->busy = true;
@@ -58149,7 +58141,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     phi__free(&memory, recorder, sizeof *recorder);
 }
 
-/* Events of loops that nobody knows, and unwanted ones, are not even written. */
+/* Events of unknown loops, and unwanted ones, are not even written. */
 static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
@@ -58205,7 +58197,7 @@ PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
     return status == PHI_OK ? phi__rec_event(recorder, &read, json) : status;
 }
 
-/* What it holds counts in its budget, and in the recorder's while that has it. */
+/* Its memory counts in its budget, and in the recorder's while that owns it. */
 static void phi__rec_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
     if (own)
@@ -58437,7 +58429,7 @@ static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi_
     return NULL;
 }
 
-/* A new session's first loop: whether a call that has ended said it began it. */
+/* A new session's first loop: whether an ended call names it as its own run. */
 static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;
@@ -58600,7 +58592,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
     return phi__str(loop_id.at + first + 1, last - first - 2);
 }
 
-/* ---- what a run was asked with ---- */
+/* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
     uint64_t n = phi_json_uint(node, UINT64_MAX);
@@ -58837,7 +58829,7 @@ static phi_status phi__sblk_find_lanes(phi__sblk *s, uint64_t count) {
     return status;
 }
 
-/* ---- what the log has ---- */
+/* ---- the log's messages ---- */
 
 static void phi__sblk_revoke(phi__sblk *s, const char *op_id) {
     size_t i = s->op_count;
@@ -58951,8 +58943,8 @@ static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
     return end;
 }
 
-/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last
-   one, where nothing of it is shown besides them. SIZE_MAX: none. */
+/* The loop whose block gets the items from `at` up to `end`: the last loop that they stand for, if
+   no other item of the view is of it. SIZE_MAX: none. */
 static size_t phi__sblk_owner(const phi__sblk *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__sblk_at(s, item->from), last = first;
@@ -59016,7 +59008,7 @@ static size_t phi__sblk_turn_end(const phi_loop_record *loop, size_t at) {
     return at;
 }
 
-/* How many of its messages are shown as they are, before anything else is of it. */
+/* How many of its messages are in view as they are, before any other item of it. */
 static size_t phi__sblk_plain(const phi__sblk *s, size_t at) {
     const phi__sblk_loop *loop = &s->loops[at];
     size_t i, n = 0;
@@ -59070,7 +59062,7 @@ static void phi__sblk_turns(phi_block_section *section, size_t from, size_t end)
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-/* All that is shown of it. */
+/* All items of it in view. */
 static phi_status phi__sblk_earlier(phi__sblk *s, size_t at, size_t turns,
                                     phi_compaction_block *block) {
     phi__sblk_turns(&block->keep_compacted, 0, turns);
@@ -59770,7 +59762,7 @@ typedef struct phi__simp {
 
 /* ---- spans ---- */
 
-/* Whether a model is shown anything of a message: a rewrite holds no others. */
+/* Whether a message has anything for a model: a rewrite holds no others. */
 static bool phi__simp_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
@@ -59824,7 +59816,7 @@ static bool phi__simp_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Whether a section has the same messages as these, but for what they say. */
+/* Whether a section has the same messages as these, except for their text. */
 static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
                                  const phi_block_section *section) {
     size_t i;
@@ -60177,8 +60169,8 @@ static bool phi__sw_is_common(phi_str json) {
            (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
 }
 
-/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses
-   the whole file for: names in place of node ids, a protocol that it does not know. */
+/* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
+   the whole file: names in place of node ids, a protocol that it does not know. */
 static bool phi__sw_is_foreign(phi_str json) {
     phi_json_found type, at;
     if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
@@ -60361,7 +60353,7 @@ static void phi__sw_session(phi__session_writer *w, const phi_session *session) 
 
 /* ---- indenting ---- */
 
-/* Counts what it would write where `out` is NULL. */
+/* With `out` NULL it only counts. */
 typedef struct phi__session_indent {
     char *out;
     size_t len, depth;
@@ -60536,7 +60528,7 @@ static bool phi__sl_turn_end(phi__session_box *box, phi__loop_box *loop, phi__sl
                              const phi_entry *entry) {
     phi_loop_record *to = &loop->pub;
     phi_turn *turns;
-    /* until its end tells of all */
+    /* until its end has all */
     if (entry->usage != NULL && !to->has_ended) phi_usage_add(&to->usage, entry->usage);
     if (!loop->in_turn) return true;
     turns = (phi_turn *)phi__session_room_for(box, to->turns, to->turn_count, &loop->turn_cap,
@@ -61435,7 +61427,7 @@ static bool phi__play_same(const phi_json *then, const phi_json *now, const char
     return true;
 }
 
-/* Where two bodies differ, if both are whole: shown from a little before there. */
+/* Where two bodies differ, if both are whole: quoted from a little before that place. */
 static phi_str phi__play_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0, n;
     phi_str cut;
@@ -61561,7 +61553,7 @@ static uint64_t phi__play_clock(void *user_data) {
 
 static uint64_t phi__play_work_us(void *user_data) {
     (void)user_data;
-    return 0; /* only bytes bound a step: what it comes to is the same on every machine */
+    return 0; /* only bytes bound a step: its work is the same on every machine */
 }
 
 static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
@@ -61649,7 +61641,7 @@ static phi_str phi__play_words_of(phi__tape *tape, phi__buf *out, const phi__too
     return phi__buf_str(out);
 }
 
-/* What a tool has given now against what it gave then. */
+/* Compares a tool's result with the recorded one. */
 static void phi__play_compare(phi__tape *tape, size_t line, phi__toolcall *call,
                               const phi_message *recorded) {
     phi__buf then, now;
@@ -61741,7 +61733,7 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
     return PHI__PLAYED;
 }
 
-/* Whether a line is let in: the rest is what the run does, or another step. */
+/* Whether a line is input: other lines are the run's outputs, or begin another step. */
 static bool phi__play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
@@ -61785,7 +61777,7 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
         phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
 }
 
-/* Passes what the run has done, all of it, and looks that the host did not make; at the end:
+/* Passes all outputs of the run, and clock readings that the host did not make; at the end:
    false. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->at < tape->count; tape->at++) {
@@ -61859,9 +61851,8 @@ static void phi__play_ends(phi__tape *tape) {
         phi_str_of("the run goes on"));
 }
 
-/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it
-   is the host who makes something happen in it, or a model in the process that is asked in every
-   step, when that is so. */
+/* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
+   host or a model in the process causes its events, once that has happened. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
@@ -61910,7 +61901,7 @@ static void phi__play_begin(phi_tape *base) {
 static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
 static void phi__play_nothing(phi_tape *base) { (void)base; }
 
-/* ---- what the run asks for ---- */
+/* ---- requests of the run ---- */
 
 static phi_status phi__play_open(void *user_data, phi_transfer transfer,
                                  const phi_request *request) {
@@ -62044,7 +62035,7 @@ static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_tra
     (void)base;
     (void)transfer;
     (void)stage;
-    return PHI_STALE; /* nobody but the tape carries anything */
+    return PHI_STALE; /* only the tape carries requests */
 }
 
 static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,
@@ -62356,7 +62347,7 @@ static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64
     return line;
 }
 
-/* ---- what a transport says ---- */
+/* ---- input of a transport ---- */
 
 static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
                                     phi_transfer_stage stage) {
@@ -62420,8 +62411,8 @@ static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_end_line(tape);
 }
 
-/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A
-   step in which there was no room has let nothing in. */
+/* Bytes that may begin a secret wait for the next bytes; at the end none wait. A step without room
+   has let nothing in. */
 static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     size_t tail;

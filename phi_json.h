@@ -643,11 +643,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x3e7e2b17
+#if PHI__IMP_BASE != 0x6bb9c017
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x3e7e2b17
+#define PHI__IMP_BASE 0x6bb9c017
 
 /* ---- src/base/base_in.h ---- */
 
@@ -768,9 +768,9 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* As phi_arena_alloc, but of any alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
-   before and not needed since are freed. For work that begins anew and is about as large as before:
-   a turn after a turn. */
+/* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
+   not needed since are freed. For work that begins anew and is about as large as before: a turn
+   after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */
@@ -942,7 +942,7 @@ static inline void phi__list_take(phi__list *list, phi__link *link) {
    The table holds pointers and their hashes; keys, and what two of them have in common, are the
    user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
    adding cannot fail.
-   Ownership: the table alone; not what it points to. */
+   Ownership: the table only, not the entries that it points to. */
 #ifndef PHI_BASE_MAP_IN_H
 #define PHI_BASE_MAP_IN_H
 
@@ -1013,12 +1013,12 @@ PHI__FN void phi__sha256_hex(const unsigned char hash[32], char out[64]);
 /* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
 
    The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
-   generation differs. State 0 is free; what the other states mean is the owner's affair. Changing a
-   state is a compare-and-swap, so of two who want the same change one loses, exactly.
-   Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
-   answered until then.
-   A word can be changed and its slot marked, so that the pumping thread finds what other threads
-   have said without looking at all slots, and without room that could be full: a bit a slot, and a
+   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
+   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
+   then.
+   A word can be changed and its slot marked, so that the pumping thread finds changes by other
+   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
    count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
@@ -1080,13 +1080,13 @@ PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint3
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. The change that it tells of comes before. */
+/* Marks the slot at an index, for phi__slots_marked. Make the change first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
 /* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
-   none is passed over for ever. A slot may have been released, and taken again, since it was
+   every marked slot gets its turn. A slot may have been released, and taken again, since it was
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 
@@ -1673,7 +1673,7 @@ PHI__FN void phi__buf_drop(phi__buf *buf, size_t n) {
 /* crc32.c - CRC-32 (polynomial 0xedb88320), eight bytes at a time by their half bytes: sixteen
    lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 
-/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes
+/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
    later. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,
@@ -2400,11 +2400,11 @@ PHI__FN size_t phi__words_clean_line(char *at, size_t len) { return phi__words_p
 #endif /* PHI__IMP_BASE */
 
 #ifdef PHI__IMP_TEXT
-#if PHI__IMP_TEXT != 0x5c99efb6
+#if PHI__IMP_TEXT != 0x6e6245d6
 #error "phi: two versions of src/text in one file"
 #endif
 #else
-#define PHI__IMP_TEXT 0x5c99efb6
+#define PHI__IMP_TEXT 0x6e6245d6
 
 /* ---- src/text/json_in.h ---- */
 
@@ -2484,7 +2484,7 @@ PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
-/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: what we write is always
+/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
    valid JSON. */
 PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
 /* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
@@ -2512,7 +2512,7 @@ typedef struct phi__json_writer {
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
     phi_str rest;                    /* of a string under way */
-    bool in_string, in_key, written; /* written: node is, and what comes after it is not */
+    bool in_string, in_key, written; /* written: node is, and its successors are not */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -2588,7 +2588,7 @@ static inline bool phi__json_special_word(const char *at) {
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
-/* The same where the way is mostly short: the first bytes are looked at in line. */
+/* The same for mostly short texts: checks the first bytes in line. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -2601,7 +2601,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
     return phi__json_plain_end(at, end);
 }
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
-   says whether there is a backslash; nothing else is looked at. */
+   says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
 /* The same where the way is mostly short. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {
@@ -2645,7 +2645,7 @@ PHI__FN const char *phi__json_unescape_run(const char *at, const char *end, size
                if (phi__json_text_is(key, PHI__LIT("type"))) phi__json_take_text(&c, &type);
                else phi__json_skip(&c);
            }
-       if (c.bad) ...                       // broken text: said once, at the end
+       if (c.bad) ... // broken text: checked once, at the end
 
    Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
    the value has skips the value and returns false: null and surprises need no code. After broken
@@ -2714,8 +2714,7 @@ static inline bool phi__json_text_is(phi__json_text text, phi_str plain) {
        // whenever `text` has grown at its end:
        while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
            use(path, value);
-       if (got < 0) ...                     // said from now on: nothing more is found
-       phi__json_fields_free(&fields);
+       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
 
    A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
    once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
@@ -2746,7 +2745,7 @@ typedef struct phi__json_fields {
     phi__buf path;
     phi__json_frame *open;
     size_t depth, cap;
-    size_t at;    /* of the text: looked at so far */
+    size_t at;    /* of the text: read so far */
     size_t token; /* where the string, number or word under way begins */
     uint8_t state;
     phi_status status; /* PHI_BUSY until something is wrong */
@@ -2848,9 +2847,9 @@ PHI__FN bool phi__json_members_read(phi_str text, const phi__json_members *membe
        phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
        good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
 
-   Members stand in the table's order. What a table cannot say (lists, numbers that depend on
-   others, words of their own) is written in code, between two tables or with the functions for one
-   member. Keys are literals. */
+   Members stand in the table's order. Members that a table cannot describe (lists, numbers that
+   depend on others, names of their own) are written in code, between two tables or with the
+   functions for one member. Keys are literals. */
 #ifndef PHI_TEXT_RECORDS_IN_H
 #define PHI_TEXT_RECORDS_IN_H
 
@@ -2928,7 +2927,7 @@ PHI__FN int64_t phi__records_get_time(const phi_json *node, const char *key);
 #ifndef PHI_NO_SCHEMA
 
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
+#define PHI__SCHEMA_WORK 16000000u /* members visited; some tenths of a second */
 
 typedef struct phi__schema {
     const phi_json *root;
@@ -2942,7 +2941,7 @@ typedef struct phi__schema {
 
 PHI__FN void phi__schema_put(phi__schema *c, phi_str text);
 PHI__FN void phi__schema_text(phi__schema *c, const char *text);
-/* Begins a message; false: nobody wants one now. */
+/* Begins a message; false: no message is needed. */
 PHI__FN bool phi__schema_say(phi__schema *c, const char *text);
 PHI__FN void phi__schema_quote(phi__schema *c, phi_str text);
 PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node);
@@ -3603,7 +3602,7 @@ PHI_API phi_json *phi_json_remove_at(phi_json *array, size_t index) {
 /* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
    last one stopped.
 
-   No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
+   No byte is read twice, except those of a cut number or escape, and of keys. */
 
 
 enum phi__json_field_state {
@@ -3620,7 +3619,7 @@ enum phi__json_field_state {
     PHI__JSON_FIELD_IN_WORD
 };
 
-/* What a look at the next bytes came to. */
+/* The outcome of reading the next bytes. */
 typedef enum phi__json_field_got {
     PHI__JSON_FIELD_MORE, /* go on */
     PHI__JSON_FIELD_CUT,  /* the text must grow first */
@@ -3952,7 +3951,7 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
 }
 
 /* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
-   mostly tells. */
+   mostly decides. */
 static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
                                        size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -4145,7 +4144,7 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare that with what the other holds */
+    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare it with the other's value */
         const phi_json *other = a;
         a = b;
         b = other;
@@ -4355,7 +4354,7 @@ static const uint64_t phi__json_pow_five[27] = {
     UINT64_C(0xde0b6b3a76400000), UINT64_C(0x8ac7230489e80000), UINT64_C(0xad78ebc5ac620000),
     UINT64_C(0xd8d726b7177a8000), UINT64_C(0x878678326eac9000), UINT64_C(0xa968163f0a57b400),
     UINT64_C(0xd3c21bcecceda100), UINT64_C(0x84595161401484a0), UINT64_C(0xa56fa5b99019a5c8)};
-/* What the product of the two lacks: two bits a power, from 10^-342. */
+/* The correction of that product: two bits a power, from 10^-342. */
 static const uint32_t phi__json_pow_more[42] = {
     0x55555551u, 0x15010004u, 0x41450500u, 0x00014000u, 0x44541005u, 0x95655559u, 0x44544116u,
     0x41055405u, 0x96525555u, 0x10415515u, 0x41054005u, 0x40104044u, 0x10040015u, 0x00000000u,
@@ -5453,7 +5452,7 @@ static int32_t phi__json_unit(const char *at, const char *end) {
     return unit;
 }
 
-/* What the letter of an escape stands for; 0: it is none of those. */
+/* The character of an escape's letter; 0: unknown letter. */
 static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -5495,7 +5494,7 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     }
     n = phi__json_utf8(at, end);
     if (n == 0) {
-        n = phi__utf8_bad(at, end); /* before what it stood in is overwritten */
+        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
         return at + n;
     }
@@ -5589,7 +5588,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
 }
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */
@@ -6125,7 +6124,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
                    *most = phi_json_get(schema, "maximum");
     const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
-    if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
+    if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
     if (phi_json_bool(below, false)) below = most;
     if (phi_json_is_number(above) &&
         !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
@@ -6236,14 +6235,14 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     return fits;
 }
 
-/* How many of the schemas fit, at most two: that is all anyone asks. */
+/* How many of the schemas fit, counted up to two. */
 static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     unsigned fit = 0;
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and said so */
+    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and reported */
     return fit;
 }
 
@@ -6451,7 +6450,7 @@ static bool phi__schema_sound_names(const phi_json *names) {
     return true;
 }
 
-/* What a keyword of that shape must be, where `node` is not; NULL: it is. */
+/* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
     switch (shape) {
@@ -6598,7 +6597,7 @@ PHI__FN bool phi__schema_say(phi__schema *c, const char *text) {
     return true;
 }
 
-#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
 PHI__FN void phi__schema_quote(phi__schema *c, phi_str text) {
     phi__schema_text(c, "\"");

@@ -48,7 +48,7 @@
 #if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x2b7fd246
+#if PHI__PUB_MODEL != 0x6502487d
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -57,13 +57,13 @@
 #if PHI__PUB_CODECS != 0x7f2a1095
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0xb99b4812
+#if PHI__PUB_LOG != 0xcfac922e
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x88b44a96
+#if PHI__PUB_HISTORY != 0x00f71ff7
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_PERSIST != 0x56a3397a
+#if PHI__PUB_PERSIST != 0x1882b8bf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_LOOP != 0x13e8cacd
@@ -75,7 +75,7 @@
 #if PHI__PUB_AGENT != 0x848da376
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_RECORD != 0xce41d73d
+#if PHI__PUB_RECORD != 0x4ef22910
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 
@@ -93,11 +93,11 @@
 #endif
 
 #ifdef PHI__PUB_TOOLS
-#if PHI__PUB_TOOLS != 0x0d9db4a1
+#if PHI__PUB_TOOLS != 0x1b76fb26
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__PUB_TOOLS 0x0d9db4a1
+#define PHI__PUB_TOOLS 0x1b76fb26
 
 /* ---- src/tools/context_tools.h ---- */
 
@@ -187,9 +187,9 @@ typedef struct phi_tools_desc {
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
     uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
-    uint32_t max_read_bytes;    /* of a text file, or of the lines asked for (default 1,048,576) */
-    uint32_t max_files;         /* shown by list_files (default 200) */
-    uint32_t max_matches;       /* shown by search (default 50) */
+    uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;         /* listed by list_files (default 200) */
+    uint32_t max_matches;       /* listed by search (default 50) */
 } phi_tools_desc;
 
 /* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are
@@ -280,11 +280,11 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #endif
 
 #ifdef PHI__IMP_TOOLS
-#if PHI__IMP_TOOLS != 0x737165b5
+#if PHI__IMP_TOOLS != 0xa344e073
 #error "phi: two versions of src/tools in one file"
 #endif
 #else
-#define PHI__IMP_TOOLS 0x737165b5
+#define PHI__IMP_TOOLS 0xa344e073
 
 /* ---- src/tools/deny_in.h ---- */
 
@@ -324,7 +324,7 @@ typedef struct phi__finder {
 /* False: no memory, or a needle of 0 or of 4 GiB bytes. Zero it before. */
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most);
-/* Looks at about so many bytes; true: done. */
+/* Searches about so many bytes; true: done. */
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
 PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
 
@@ -442,7 +442,7 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* What a stream said, as UTF-8 and no more than is shown. */
+/* A stream's output, as UTF-8, cut to the limit. */
 typedef struct phi__bash_stream {
     phi__buf kept;
     char tail[4]; /* the first bytes of a character whose rest has not come */
@@ -455,7 +455,7 @@ typedef struct phi__bash {
     const char *command;
     phi__process *process;
     phi__bash_stream streams[2];
-    phi__buf fresh; /* both streams as they came, not yet told */
+    phi__buf fresh; /* both streams as they came, not yet reported */
     bool stopped;
     phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
@@ -476,7 +476,7 @@ static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
         (void)phi__job_no_memory(&bash->job);
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
 /* How many bytes are whole characters, or cannot become any. */
 static size_t phi__bash_whole(const char *at, size_t len) {
@@ -557,7 +557,7 @@ static void phi__bash_exited(void *ctx, int code, int signal_number) {
     (void)signal_number;
     phi__bash_keep(bash, out_of, out_of->tail, out_of->tail_len);
     phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
-    (void)phi__bash_tell(bash); /* the result holds it all, told or not */
+    (void)phi__bash_tell(bash); /* the result holds it all, reported or not */
     phi__buf_init(&out, bash->job.memory);
     (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
     phi__buf_printf(&out, "Exit code: %d\n", code);
@@ -1666,7 +1666,7 @@ static bool phi__list_before(phi_str a, phi_str b) {
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
-/* Puts a name at the top of the first n, or below what comes behind it in order. */
+/* Puts a name at the top of the heap of the first n, or below names behind it in order. */
 static void phi__list_sink(phi_str *names, size_t n, phi_str name) {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < n) {
@@ -1841,8 +1841,8 @@ PHI__FN phi_flow phi__list_files_start(void *user_data, phi_call call, phi_str a
 
 /* read_file.c - the tool that reads text, numbered, or an image, in base64; a slice a step.
 
-   The lines that were asked for are numbered as they arrive, behind room for the header, whose
-   figures are only known at the end. */
+   The requested lines are numbered as they arrive, behind room for the header, whose figures are
+   only known at the end. */
 
 #ifndef PHI_NO_FILES
 
@@ -1864,7 +1864,7 @@ typedef struct phi__read {
     uint64_t line;         /* the one being read, from 0 */
     uint64_t bytes;        /* of the file so far */
     uint64_t wanted_bytes; /* of the lines wanted, their ends included */
-    uint64_t last;         /* lines shown */
+    uint64_t last;         /* lines returned */
     bool in_line;
     phi__file *file;
     phi__buf out;
@@ -2254,7 +2254,7 @@ PHI_API size_t phi_tool_registry_resolve(const phi_tool_registry *registry,
 #include <stdio.h>
 
 enum {
-    PHI__SEARCH_LINE_BYTES = 2000,  /* shown of one line */
+    PHI__SEARCH_LINE_BYTES = 2000,  /* bytes listed of one line */
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
@@ -2269,7 +2269,7 @@ typedef struct phi__search {
     phi__process *process;
     phi__timer deadline, tick;
     phi__buf line, out, words; /* line: the line being read */
-    size_t line_bytes;         /* of it, shown or not */
+    size_t line_bytes;         /* of it, listed or not */
     bool named;                /* the name of its file is whole */
     uint32_t matches;
 } phi__search;
@@ -2287,7 +2287,7 @@ static void phi__search_drop(phi__job *job) {
     phi__buf_free(&search->words);
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
 static phi_flow phi__search_done(phi__search *search) {
     char details[40];
@@ -2303,7 +2303,7 @@ static phi_flow phi__search_done(phi__search *search) {
     return phi__job_done(&search->job, phi__buf_str(&search->out), details);
 }
 
-/* A whole line; true: it was the last that is shown, and the job is done. */
+/* A whole line; true: it was the last to list, and the job is done. */
 static bool phi__search_line(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
@@ -2365,7 +2365,8 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         }
         newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
-        /* One byte more than is shown tells a cut apart; three may belong to its last character. */
+        /* One byte more than is listed shows that the line was cut; three more may belong to its
+           last character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;

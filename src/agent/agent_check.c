@@ -9,7 +9,7 @@
 
 /* ---- the model ---- */
 
-/* Whether it is "http" or "https" with a host: what the transport speaks. */
+/* Whether it is "http" or "https" with a host, the schemes of the transport. */
 static bool phi__agent_url_fits(phi_str url) {
     size_t scheme = phi__str_find(url, 0, "://"), host = scheme + 3, end = host, i;
     if (scheme == SIZE_MAX || (!phi__str_is_nocase(phi__str(url.at, scheme), "http") &&
@@ -38,7 +38,7 @@ PHI__FN phi_status phi__agent_check_url(phi_runtime *rt, const char *what, const
     return PHI_BAD_ARG;
 }
 
-/* Whether there is a codec for it: not where it was left out, nor where nobody knows it. */
+/* Whether there is a codec for it: not for a protocol that was left out, nor for an unknown one. */
 static phi_status phi__agent_check_protocol(phi_runtime *rt, const char *protocol) {
     const phi__codec_row *row = phi__codec_row_of(rt->codecs, phi_str_of(protocol));
     if (row == NULL)
@@ -188,7 +188,7 @@ PHI__FN phi_status phi__agent_check_tools(phi_runtime *rt, const phi__tool_rules
 
 /* ---- answers ---- */
 
-/* The schema of answers: it is the provider's to understand, so only its form is looked at. */
+/* The schema of answers: the provider interprets it, so phi checks only its form. */
 static phi_status phi__agent_check_format_schema(phi_runtime *rt, const char *text) {
     phi_arena arena;
     phi_json *schema = NULL;
@@ -314,7 +314,7 @@ static phi_status phi__agent_check_ids(phi_runtime *rt, const phi_agent_desc *de
     return PHI_OK;
 }
 
-/* What the build has left out is refused, not ignored. */
+/* Features that the build leaves out are refused, not ignored. */
 static phi_status phi__agent_check_built(phi_runtime *rt, const phi_agent_desc *desc) {
     const char *missing = NULL;
 #ifdef PHI_NO_CAPTURE

@@ -67,10 +67,10 @@ enum { PHI__KEPT_WORDS = 240 };
 PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const char *id,
                                    phi_status status, const char *words);
 
-/* exchange.c: an agent's log is kept aside in *before, and an empty one stands in its place, to be
-   filled: needs no memory. Then either the old one is back, or it is gone, unlocked in its store,
-   with all that hung on it. before NULL: the log stays, only what hung on it goes. copied: the new
-   one begins with copies of what the old one showed. False: the host has freed the agent
+/* exchange.c: begin moves an agent's log to *before and leaves an empty one to fill, without
+   memory. Then undo brings the old log back, or done frees it, unlocks it in its store, and drops
+   the state that depends on it. before NULL: the log stays, only the dependent state is dropped.
+   copied: the new log begins with copies of the old one's view. False: the host has freed the agent
    meanwhile. */
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before);
 PHI__FN void phi__exchange_undo(phi__agent *agent, phi_thread *before);

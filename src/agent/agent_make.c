@@ -111,7 +111,7 @@ static bool phi__agent_copy_profile(phi__agent *agent, const phi_profile *given)
            phi__agent_copy_text(agent, &profile->workspace);
 }
 
-/* What the desc leaves unset comes from the profile. */
+/* Fills unset fields of the desc from the profile. */
 static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
     phi_agent_desc merged = *desc;
     const phi_profile *profile = desc->profile;
@@ -130,7 +130,7 @@ static phi_agent_desc phi__agent_merge(const phi_agent_desc *desc) {
 
 /* ---- all of it ---- */
 
-/* What the agent has in other places, or only for its making. */
+/* Clears fields that the agent keeps elsewhere, or needs only while it is made. */
 static void phi__agent_leave_out(phi_agent_desc *desc) {
     desc->system_prompt = desc->workspace = NULL;
     desc->agent_id = desc->session_id = desc->config_id = desc->thread_id = NULL;

@@ -14,7 +14,7 @@ PHI__FN phi_status phi__kept_error(phi__agent *agent, const char *what, const ch
 /* ---- continuing where the log ends ---- */
 
 static const phi__entry *phi__kept_last_run(const phi_thread *thread) {
-    size_t i = thread->log.held; /* it was read just now: nothing is away */
+    size_t i = thread->log.held; /* it was read just now: nothing is evicted */
     while (i > 0)
         if (thread->log.entries[--i]->kind == PHI_ENTRY_LOOP_START) return thread->log.entries[i];
     return NULL;

@@ -63,7 +63,7 @@ static void phi__ej_url(phi__event_writer *w, const char *key, const char *url) 
     phi__buf_free(&clean);
 }
 
-/* LoopConfigSnapshot: what the run was asked with. */
+/* LoopConfigSnapshot: the settings of the run. */
 static void phi__ej_snapshot(phi__event_writer *w) {
     static const char *const levels[] = {"off", "minimal", "low", "medium", "high"};
     const phi__agent *agent = w->agent;
@@ -215,7 +215,7 @@ static void phi__ej_bare(phi__event_writer *w, const phi_message *message) {
 /* Results stand behind their turn's answer; the search comes from the end, where they mostly
    are. */
 static void phi__ej_results(phi__event_writer *w) {
-    const phi_thread *thread = w->agent->thread; /* of an event's turn nothing is away */
+    const phi_thread *thread = w->agent->thread; /* nothing of an event's turn is evicted */
     size_t at = thread->log.held;
     uint32_t lane;
     if (w->event->message == NULL) return;

@@ -206,7 +206,7 @@ static void phi__er_tool_start(phi__event_reader *r) {
     if (!phi_json_is_null(phi__er_get(r, "args"))) phi__er_args(r, "{}");
 }
 
-/* ToolResult: a message of what the event says. */
+/* ToolResult: makes a message of the event's fields. */
 static phi_status phi__er_result(phi__event_reader *r, const char *key) {
     const phi_json *node = phi__er_get(r, key), *content = phi_json_get(node, "content");
     phi_message *message;

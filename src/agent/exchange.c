@@ -1,9 +1,9 @@
 /* exchange.c - replaces an agent's log by another, with the state that depends on it.
 
-   The new log is made in the place of the old one, which is kept aside until nothing can fail:
-   parts of a log point to where it stands, and what the new one is made of may be the old one's.
-   What points into a log goes with it: events, responses, a compaction at work, agents of phi's
-   own. */
+   The new log is made at the old one's address, and the old one is kept aside until nothing can
+   fail: parts of a log point to that address, and the new log may be made of the old one's
+   messages. Everything that points into a log is dropped with it: events, responses, a compaction
+   at work, hidden agents. */
 #include "agent/agent_in.h"
 
 PHI__FN void phi__exchange_begin(phi__agent *agent, phi_thread *before) {

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* ---- what a message must be ---- */
+/* ---- checking messages ---- */
 
 /* What cannot be written as JSON would be lost when the history is saved. */
 static phi_status phi__history_check_data(phi_runtime *rt, const char *what, phi_str data) {

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* What could not be stored as a whole is taken out of the store again: nobody knows its id. */
+/* A log that could not be stored as a whole is removed from the store again: its id is not known
+   outside. */
 static void phi__new_session_unkeep(phi_thread *thread, const phi_store *store, const char *id) {
     phi__journal_close(thread);
     if (store->remove_thread != NULL) (void)store->remove_thread(store->user_data, id, NULL, 0);

@@ -16,8 +16,8 @@ struct phi__lent {
     phi_thread *next, *prev; /* of the runtime's */
 };
 
-/* Ended runs whose events wait for the host, looked at in a step: those behind them have newer
-   ones. */
+/* Checks ended runs whose events wait for the host, in a step; runs behind them in the list have
+   newer events. */
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
@@ -97,7 +97,7 @@ static phi_status phi__one_shot_check_going_on(phi_runtime *rt, const phi_run_de
     return phi__history_goes_on(rt, desc->thread, "phi_run");
 }
 
-/* Ids tell runs from each other, in the log and in files. */
+/* Ids identify runs, in the log and in files. */
 static phi_status phi__one_shot_check_ids(phi_runtime *rt, const phi_run_desc *desc) {
     phi_str id = phi_str_of(desc->loop_id);
     phi_status status;
@@ -210,7 +210,7 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq) {
     memset(&fold, 0, sizeof fold);
     status = phi__recall_view(thread, thread->lanes.active, at_seq);
     if (status == PHI_OK) status = phi__thread_cut(thread, thread->lanes.active, at_seq, &at, &any);
-    /* The cut may lie before the end, also where all was asked for. */
+    /* The cut may lie before the end, even when the caller wants everything. */
     if (status == PHI_OK && any) status = phi__recall_view(thread, thread->lanes.active, at);
     if (status == PHI_OK && any)
         status = phi__fold_at(thread, thread->lanes.active, at, &fold, &shown);

@@ -47,7 +47,7 @@ static bool phi__response_keep(phi__agent *agent, phi_str text, phi_str *out) {
     return true;
 }
 
-/* What the request is called, and what it asks. */
+/* The request's id and its query. */
 static bool phi__response_name(phi__response *response, const phi_ask_desc *desc) {
     char made[PHI__UUID_SIZE];
     phi_str query = {NULL, 0};
@@ -144,7 +144,7 @@ static phi_str phi__response_text(const phi_message *message) {
     return phi__str("", 0);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static phi_status phi__response_check(phi_runtime *rt, const char *what, const phi_ask_desc *desc) {
     const char *fault = NULL;

@@ -213,7 +213,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     }
     phi__rt_poll(rt);
     phi__states_advance_all(rt);
-    phi__rt_transport(rt); /* what the runs have opened leaves in this step */
+    phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
 /* ---- a step with a tape ---- */

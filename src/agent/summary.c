@@ -1,8 +1,8 @@
 /* summary.c - summaries by a model: makes the requests, chunk by chunk, and applies the answers.
 
    The writer is a hidden agent. Each chunk is a run of it, over an empty history: the summary so
-   far is in the prompt. When a run is over the next one begins, so nobody need look after it. All
-   that a summary holds is the writer's. */
+   far is in the prompt. When a run is over the next one begins by itself. The writer owns all that
+   a summary holds. */
 #include "agent/summary.h"
 
 #include "agent/agent_in.h"
@@ -33,13 +33,13 @@ typedef struct phi__summary {
     phi_written written;
     phi_span *spans; /* which make room for it; `into` gets it */
     size_t span_count, into;
-    bool asked_for;      /* by phi_summarize: nobody polls it */
+    bool asked_for;      /* by phi_summarize: it has no poller */
     uint64_t posts_from; /* messages injected since then are for its runs */
     uint64_t base_seq;
     uint32_t lane;
 } phi__summary;
 
-/* ---- what the model is shown ---- */
+/* ---- the request ---- */
 
 static void phi__summary_put(phi__buf *out, phi_str text, size_t most) {
     size_t n = phi__utf8_cut(text, phi__min(most, text.len));
@@ -143,7 +143,7 @@ static phi_status phi__summary_next(phi__agent *writer, phi__summary *s, phi_str
     return status;
 }
 
-/* ---- what it says ---- */
+/* ---- the answer ---- */
 
 static bool phi__summary_text(phi__agent *writer, phi_str *out) {
     const phi_thread *thread = writer->thread;
@@ -170,7 +170,7 @@ static bool phi__summary_too_long(const phi__agent *writer, const phi__summary *
            s->max_tokens;
 }
 
-/* What the spans come to, in the form of phi's own plan. */
+/* Makes the finished summary the message of its span, with the model's usage. */
 static bool phi__summary_whole(phi__agent *writer, phi__summary *s, phi_str text) {
     static const char prefix[] = "[Summary] ";
     size_t n = sizeof prefix - 1;
@@ -338,7 +338,8 @@ static phi_status phi__summary_new(phi__agent *agent, const phi_summary_desc *de
     return PHI_OK;
 }
 
-/* Of those inside the spans that make room, what a model sees and what does not stay. */
+/* Counts the messages inside the spans that make room: those in view, and those that do not
+   stay. */
 static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_view_item *items,
                                 size_t count) {
     size_t i, at = 0;
@@ -356,7 +357,7 @@ static bool phi__summary_gather(phi__agent *writer, phi__summary *s, const phi_v
     return true;
 }
 
-/* ---- in the place of phi's own plan ---- */
+/* ---- as a compactor ---- */
 
 typedef struct phi__summary_job {
     phi_memory *memory;

@@ -11,9 +11,9 @@ PHI__FN void *phi__arena_zero(phi_arena *arena, size_t bytes);
 /* As phi_arena_alloc, but of any alignment: for bytes. */
 PHI__FN char *phi__arena_bytes(phi_arena *arena, size_t bytes);
 
-/* Forgets all that was handed out and keeps the blocks for what comes next; blocks that were kept
-   before and not needed since are freed. For work that begins anew and is about as large as before:
-   a turn after a turn. */
+/* Frees all memory handed out and keeps the blocks for later use; blocks that were kept before and
+   not needed since are freed. For work that begins anew and is about as large as before: a turn
+   after a turn. */
 PHI__FN void phi__arena_rewind(phi_arena *arena);
 
 /* Bytes of all its blocks. */

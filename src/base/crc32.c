@@ -2,7 +2,7 @@
    lookups, of which half do not wait for the bytes before, out of a table of a KiB. */
 #include "base/crc32_in.h"
 
-/* What a half byte at each of the sixteen places of eight bytes does to the check, eight bytes
+/* The effect of a half byte at each of the sixteen places of eight bytes on the check, eight bytes
    later. */
 static const uint32_t phi__crc32_table[16][16] = {
     {0x00000000u, 0xccaa009eu, 0x4225077du, 0x8e8f07e3u, 0x844a0efau, 0x48e00e64u, 0xc66f0987u,

@@ -6,7 +6,7 @@
    The table holds pointers and their hashes; keys, and what two of them have in common, are the
    user's affair. The hash must be good in its low bits. Room is made first (phi__map_room), so that
    adding cannot fail.
-   Ownership: the table alone; not what it points to. */
+   Ownership: the table only, not the entries that it points to. */
 #ifndef PHI_BASE_MAP_IN_H
 #define PHI_BASE_MAP_IN_H
 

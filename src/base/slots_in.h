@@ -1,12 +1,12 @@
 /* slots_in.h - tables behind the value handles: slots never move, and each has one atomic word.
 
    The word is {generation, state}. A handle is {index, generation}; it is stale when the slot's
-   generation differs. State 0 is free; what the other states mean is the owner's affair. Changing a
-   state is a compare-and-swap, so of two who want the same change one loses, exactly.
-   Memory: pages of 64, 128, 256... slots, kept until the table is freed, so a stale handle is
-   answered until then.
-   A word can be changed and its slot marked, so that the pumping thread finds what other threads
-   have said without looking at all slots, and without room that could be full: a bit a slot, and a
+   generation differs. State 0 is free; the owner defines the other states. Changing a state is a
+   compare-and-swap, so of two threads that attempt the same change exactly one fails. Memory: pages
+   of 64, 128, 256... slots, kept until the table is freed, so a stale handle is answered until
+   then.
+   A word can be changed and its slot marked, so that the pumping thread finds changes by other
+   threads without checking all slots, and without a queue that could be full: a bit a slot, and a
    count of all marks that were ever set.
    Threads: a word's changes and marks from any thread that was given a handle; the rest on the
    pumping thread only. */
@@ -69,13 +69,13 @@ PHI__FN uint32_t phi__slots_state(const phi__slots *slots, uint32_t index, uint3
 PHI__FN uint32_t phi__slots_change(const phi__slots *slots, uint32_t index, uint32_t gen,
                                    uint32_t clear, uint32_t set);
 
-/* Marks the slot at an index, for phi__slots_marked. The change that it tells of comes before. */
+/* Marks the slot at an index, for phi__slots_marked. Make the change first. */
 PHI__FN void phi__slots_mark(phi__slots *slots, uint32_t index);
 PHI__FN bool phi__slots_any_marked(const phi__slots *slots); /* there may be one */
 
 enum { PHI__SLOTS_MARKED_LEAST = 64 };
 /* Takes the marks of up to `most` slots (PHI__SLOTS_MARKED_LEAST or more) and gives their indexes;
-   none is passed over for ever. A slot may have been released, and taken again, since it was
+   every marked slot gets its turn. A slot may have been released, and taken again, since it was
    marked. */
 PHI__FN size_t phi__slots_marked(phi__slots *slots, uint32_t *out, size_t most);
 

@@ -13,7 +13,7 @@
 
 #ifndef PHI_NO_ANTHROPIC
 
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__ANTHROPIC_FORM = 1 << 28,
     PHI__ANTHROPIC_ORIGIN = 1, /* minted by the same model: thinking goes back */

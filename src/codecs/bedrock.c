@@ -15,7 +15,7 @@
 
 #ifndef PHI_NO_BEDROCK
 
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__BEDROCK_FORM = 3 << 28,
     PHI__BEDROCK_ORIGIN = 1, /* minted by the same model: reasoning goes back */

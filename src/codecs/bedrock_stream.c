@@ -277,8 +277,7 @@ static void phi__bdr_apply(phi__bedrock_state *st, phi__assembly *a, phi__bdr_ki
     if (st->got_stop && st->got_usage) phi__bdr_settle(st, a);
 }
 
-/* Of an event whose name is not known, and of messageStart, the payload is not looked at: it may be
-   empty, or no JSON. */
+/* The payload of an unknown event, and of messageStart, is ignored: it may be empty, or no JSON. */
 static void phi__bdr_take(phi__bedrock_state *st, phi__assembly *a, phi_str name, phi_str data) {
     phi__bdr_kind kind = phi__bdr_kind_of(name);
     bool late = st->got_stop; /* behind the reason to stop usage alone counts */

@@ -7,9 +7,9 @@
 
 #if !defined(PHI_NO_ANTHROPIC) || !defined(PHI_NO_BEDROCK)
 
-/* How thinking is kept away where it is not wanted. */
+/* How a request switches thinking off. */
 typedef enum phi__claude_off {
-    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think unless asked */
+    PHI__CLAUDE_OFF_OMIT = 0, /* it does not think by default */
     PHI__CLAUDE_OFF_DISABLED, /* thinking:{type:disabled} */
     PHI__CLAUDE_OFF_BETWEEN,  /* thinking:{type:between_tools} is the least */
     PHI__CLAUDE_OFF_CANNOT    /* always thinks: the lowest effort is all there is */
@@ -37,11 +37,11 @@ typedef struct phi__claude_plan {
 
 PHI__FN phi__claude_plan phi__claude_plan_of(const phi__ask *ask);
 /* The same for this very request: with a budget the API wants the message whose calls were just
-   answered to begin with thinking, and where that message has none, this one answer is asked for
+   answered to begin with thinking, and where that message has none, this request is sent
    without. */
 PHI__FN phi__claude_plan phi__claude_plan_now(const phi__encoder *e);
 /* ,"thinking":{...} and ,"output_config":{...} into the scratch buffer, as far as they are needed;
-   with_format: the answer's format is said there too. */
+   with_format: the answer's format goes there too. */
 PHI__FN void phi__claude_put_thinking(phi__encoder *e, const phi__claude_plan *p);
 PHI__FN void phi__claude_put_config(phi__encoder *e, const phi__claude_plan *p, bool with_format);
 

@@ -12,7 +12,7 @@
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-/* What a rendering depends on beside its block: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 enum {
     PHI__GEMINI_FORM = 2 << 28,
     PHI__GEMINI_ORIGIN = 1, /* minted by the same model: signatures go back */
@@ -137,8 +137,8 @@ static void phi__gemini_call(phi__encoder *e, const phi_content *c, phi_str sign
 }
 
 /* Every part with its own signature; thinking without one is of no use to the model. Of parallel
-   calls the first is signed, and models since 3 insist on it: of one from elsewhere it is said that
-   it has none. */
+   calls the first is signed, and models since 3 insist on it: a call from elsewhere is marked as
+   unsigned. */
 static void phi__gemini_model(phi__encoder *e, const phi_message *m, bool same) {
     const phi_str none = {NULL, 0};
     bool first = true;

@@ -24,7 +24,7 @@ typedef struct phi__gemini_state {
     bool broken;  /* the last event was no JSON: an error, unless the stream ends with it */
     bool heard;   /* an event came */
     bool in_call; /* the last block is a call whose arguments still come, in pieces */
-    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as said last */
+    uint64_t prompt, tools, cached, candidates, thoughts; /* tokens, as last reported */
     phi__delta_cache repeat;
 } phi__gemini_state;
 

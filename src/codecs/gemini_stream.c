@@ -11,7 +11,7 @@
 
 #if !defined(PHI_NO_GEMINI) || !defined(PHI_NO_VERTEX)
 
-/* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__gem_chunk {
     phi__json_text id, model, finish, finish_words, block, block_words;
     phi_str parts, usage; /* raw JSON */
@@ -255,7 +255,7 @@ static void phi__gem_stop(phi__assembly *a, const phi__gem_chunk *k) {
         a->stop_reason = PHI_STOP_REASON_STOP;
     else if (phi__str_is(word, "MAX_TOKENS"))
         a->stop_reason = PHI_STOP_REASON_LENGTH;
-    else /* what the model got wrong it may get right the next time */
+    else /* the model may avoid its mistake the next time */
         phi__gem_fail(a, PHI_FAILURE_SERVER,
                       phi__str_is(word, "MALFORMED_FUNCTION_CALL") ||
                           phi__str_is(word, "UNEXPECTED_TOOL_CALL") || phi__str_is(word, "OTHER"),
@@ -281,7 +281,7 @@ static void phi__gem_take(phi__gemini_state *st, phi__assembly *a, const phi__ge
         phi__delta_cache_learn(&st->repeat, a, data, text, block);
 }
 
-/* An array of chunks: what the API answers where it was not asked for events. */
+/* An array of chunks: the API's answer without `alt=sse`. */
 static void phi__gem_array(phi__gemini_state *st, phi__assembly *a, phi_str data) {
     phi__json_cursor c;
     phi__gem_chunk k;

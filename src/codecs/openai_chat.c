@@ -13,7 +13,7 @@
 
 #ifndef PHI_NO_OPENAI_CHAT
 
-/* What a rendering depends on beside its message: bits of phi__rendered.form, above the quirks. */
+/* The settings that a rendering depends on: bits of phi__rendered.form, above the quirks. */
 enum {
     PHI__CHAT_FORM = 1 << 30,
     PHI__CHAT_ORIGIN = 1 << 29,   /* minted by the same model: reasoning goes back */
@@ -275,7 +275,7 @@ static uint32_t phi__chat_form(const phi__encoder *e) {
     return gif ? (uint32_t)PHI__CHAT_FORM : (uint32_t)(PHI__CHAT_FORM | PHI__CHAT_NO_GIF);
 }
 
-/* The images of a result follow all results, when nothing can be put off any more: they are
+/* The images of a result follow all results, and rendering cannot be delayed there: they are
    rendered with their result. False: not yet. */
 static bool phi__chat_images_ready(phi__encoder *e, size_t at) {
     const phi_message *m = e->ask->items[at].message;

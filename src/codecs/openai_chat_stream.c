@@ -14,7 +14,7 @@
 static const char *const phi__chat_reasoning_fields[] = {"reasoning_content", "reasoning",
                                                          "reasoning_text"};
 
-/* What a chunk holds, as it stands in its text; `at` NULL and length 0: absent, null or odd. */
+/* The parts of a chunk, as they stand in its text; `at` NULL and length 0: absent, null or odd. */
 typedef struct phi__chat_chunk {
     phi__json_text id, model, finish;
     phi__json_text content, refusal, reasoning[3];
@@ -63,7 +63,7 @@ static const phi__json_member phi__chat_groq_list[] = {
 static const phi__json_members phi__chat_groq_members = {phi__chat_groq_list,
                                                          PHI__COUNT(phi__chat_groq_list)};
 
-/* Only the first choice: more are never asked for. */
+/* Only the first choice: requests never ask for more. */
 static const phi__json_member phi__chat_chunk_list[] = {
     PHI__MEMBER(phi__chat_chunk, id, "id", PHI__MEMBER_TEXT),
     PHI__MEMBER(phi__chat_chunk, model, "model", PHI__MEMBER_TEXT),

@@ -14,7 +14,7 @@
 
 #if !defined(PHI_NO_OPENAI_RESPONSES) || !defined(PHI_NO_AZURE)
 
-/* What a rendering depends on beside its message: bits of phi__rendered.form. */
+/* The settings that a rendering depends on: bits of phi__rendered.form. */
 #define PHI__RESPONSES_FORM 0xa0000000u
 #define PHI__RESPONSES_ORIGIN 1u    /* minted by the same model: ids and reasoning go back */
 #define PHI__RESPONSES_NO_IMAGES 2u /* words stand for images */
@@ -126,7 +126,7 @@ static bool phi__responses_replays(const phi__encoder *e, size_t at) {
            m->stop_reason != PHI_STOP_REASON_ABORTED && phi__render_same_origin(e, at);
 }
 
-/* All of a message's reasoning, or none: an id would tell the server of what it does not get. */
+/* All of a message's reasoning, or none: an id would name an item that the server does not get. */
 static bool phi__responses_whole_reasoning(phi__encoder *e, const phi_message *m) {
     size_t i;
     for (i = 0; i < m->content_count; i++)

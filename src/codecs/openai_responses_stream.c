@@ -2,8 +2,8 @@
 
    The answer is a list of items, each of which becomes one block: a message its text, a reasoning
    item thinking, a function call a tool call. Items may come interleaved and are found by their
-   id, else by their output_index; items of other types are read over with all of their events. What
-   a finished item says stands above the deltas before it. wire.md parts 1.3, 1.9 and 4. */
+   id, else by their output_index; items of other types are ignored with all of their events. A
+   finished item overrides the deltas before it. wire.md parts 1.3, 1.9 and 4. */
 #include "codecs/openai_responses_in.h"
 
 #include "wire/classify_in.h"
@@ -203,7 +203,7 @@ static void phi__resp_name_call(phi__assembly *a, size_t block, const phi__resp_
     if (item->name.len > 0) phi__assembly_put(a, &a->drafts[block].name, item->name);
 }
 
-/* What the next request wants back: a reasoning item whole, of others the id. */
+/* The data that the next request sends back: a reasoning item whole, of others the id. */
 static void phi__resp_keep(phi__assembly *a, size_t block, const phi__resp_item *item) {
     phi__draft *d = &a->drafts[block];
     phi__buf *out = &d->replay;

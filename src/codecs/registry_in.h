@@ -2,8 +2,8 @@
 
    A new one is a pair of files beside this one and a line in registry.c. The layer that makes
    runtimes hands the table down, so that nothing below the agents names a codec. The top four bits
-   of phi__rendered.form tell apart what codecs keep with a message. Taken: 1 Anthropic, 2 Gemini, 3
-   Bedrock, 4 to 7 Chat, 10 Responses. */
+   of phi__rendered.form distinguish the codecs' renderings of a message. Taken: 1 Anthropic, 2
+   Gemini, 3 Bedrock, 4 to 7 Chat, 10 Responses. */
 #ifndef PHI_CODECS_REGISTRY_IN_H
 #define PHI_CODECS_REGISTRY_IN_H
 

@@ -10,7 +10,7 @@
 #include "loop/loop_in.h"
 #include "wire/hash_in.h"
 
-/* What a request was made of, by hashes. */
+/* The parts of a request, as hashes. */
 typedef struct phi__cached {
     uint64_t model, system, tools, settings, history; /* history: of all its items */
     size_t items;                                     /* SIZE_MAX: of messages that are gone */
@@ -25,9 +25,9 @@ typedef struct phi__caching {
     bool known;            /* model, system and tools of `now` are of the agent as it is */
 } phi__caching;
 
-enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are looked at */
+enum { PHI__CACHING_ENDS = 64 }; /* bytes of each end of a long text that are hashed */
 
-/* ---- what a request is made of ---- */
+/* ---- the parts of a request ---- */
 
 static uint64_t phi__caching_model(const phi_model *model) {
     uint64_t n = phi__hash(phi_str_of(model->protocol), 1);
@@ -128,7 +128,7 @@ static void phi__caching_answered(phi__caching *c, const phi_usage *usage) {
 /* The messages so far are gone. */
 static void phi__caching_forget(phi__caching *c) { c->last.items = SIZE_MAX; }
 
-/* They are, but what the thread shows now are copies of what it showed. */
+/* The messages are the same, but the view now has copies of them. */
 static void phi__caching_carry(phi__caching *c, const phi__fold *from, const phi__fold *to) {
     phi__cached *last = &c->last;
     uint64_t was = 0, now = 0;

@@ -8,7 +8,7 @@
 #include "model/message_in.h"
 #include "text/json_in.h"
 
-/* A message that was said to the run, and how. */
+/* A message of the run's input, and its kind. */
 typedef struct phi__heard {
     uint64_t seq;
     phi_input input;

@@ -2,8 +2,8 @@
    request.
 
    A view that nears the window is compacted as planned (history/compact.h), before the request is
-   made. What a provider has refused is, too; where that gains too little, the oldest part is cut
-   off as well. The rewrites are the run's own: they are appended during the run. */
+   made. So is a view that a provider has refused; where that saves too little, the oldest part is
+   cut off as well. The rewrites are the run's own: they are appended during the run. */
 #include "features/compaction_in.h"
 
 #ifndef PHI_NO_COMPACTION
@@ -14,7 +14,7 @@
 #include "history/compact_in.h"
 
 enum {
-    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they gain */
+    PHI__COMPACTIONS_MOST = 8,      /* of a turn, whatever they save */
     PHI__COMPACTIONS_IDLE_MOST = 2, /* in a row that save nothing; then it is an error */
     /* of an overflow: a plan is enough when it takes one part of so many */
     PHI__COMPACTIONS_WORTH = 4
@@ -32,8 +32,8 @@ typedef struct phi__compactions {
 
 /* Of an agent. */
 typedef struct phi__compacted_by {
-    phi__compactor_job *job; /* what the host's compactor is at; or NULL */
-    uint64_t tokens;         /* what the last one left, by estimate; 0: none */
+    phi__compactor_job *job; /* the job of the host's compactor, or NULL */
+    uint64_t tokens;         /* tokens that the last one left, by estimate; 0: none */
 } phi__compacted_by;
 
 static phi__compactions *phi__compaction_of(const phi__run *run) {
@@ -102,8 +102,8 @@ PHI__FN phi_status phi__compaction_gains(const phi__agent *agent, bool *gains) {
     return status;
 }
 
-/* Compacts what the agent shows now, without hooks or events; a summary has so many tokens at most,
-   or as many as the agent's are to have. *did: something was gained. */
+/* Compacts the agent's view now, without hooks or events; a summary has so many tokens at most, or
+   the agent's maximum. *did: the view is smaller. */
 static phi_status phi__compaction_now(phi__agent *agent, uint64_t summary_tokens, bool *did) {
     phi_compaction_config config = phi__compaction_config(agent, NULL);
     phi__compacted plan;
@@ -160,7 +160,7 @@ static phi__state phi__compaction_begun(phi__run *run, phi__compactions *c, phi_
     now = phi__projection_context_tokens(run);
     due = due && now > most;
     if (!due && by->job == NULL) return PHI__RUN_ON;
-    /* what the provider counts may be more or less than the estimate that a plan goes by */
+    /* the provider's count may be more or less than the estimate that a plan uses */
     target = (uint64_t)((double)most * ((double)phi__projection_view_tokens(agent) / (double)now));
     switch (phi__compactor_ask(run, &by->job, &config, target, due, &c->plan)) {
     case PHI_OK: return phi__compaction_hold(run, false);
@@ -220,7 +220,7 @@ static bool phi__compaction_measure(phi__run *run) {
 
 /* ---- doing it ---- */
 
-/* Half of it goes, or, where that took nothing away, all that may go. */
+/* Takes out half of the view, or, if that took nothing, as much as possible. */
 static bool phi__compaction_cut(phi__run *run, uint64_t before) {
     phi__compactions *c = phi__compaction_of(run);
     phi_thread *thread = run->agent->thread;

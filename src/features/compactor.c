@@ -8,7 +8,7 @@
 #include "history/compact_in.h"
 
 struct phi__compactor_job {
-    phi_arena arena; /* of what the host was given */
+    phi_arena arena; /* of the request that the host got */
     phi_compaction_request request;
     void *job;
     bool started;
@@ -25,7 +25,7 @@ PHI__FN void phi__compactor_forget(phi__agent *agent, phi__compactor_job **at) {
     phi__free(&agent->memory, job, sizeof *job);
 }
 
-/* ---- asking ---- */
+/* ---- the request ---- */
 
 static bool phi__compactor_view(phi__agent *agent, phi__compactor_job *job) {
     const phi_view_item *items = NULL;
@@ -67,7 +67,7 @@ static bool phi__compactor_begin(phi__agent *agent, phi__compactor_job **at,
 
 /* ---- what came of it ---- */
 
-/* What can be copied; all else is looked at when it is appended. */
+/* Only checks that it can be copied; all else is checked when it is appended. */
 static bool phi__compactor_whole(const phi_rewrite *made) {
     size_t i, j;
     for (i = 0; i < made->span_count; i++) {
@@ -79,7 +79,7 @@ static bool phi__compactor_whole(const phi_rewrite *made) {
     return true;
 }
 
-/* Whether a model would see any message of what it comes to. */
+/* Whether the resulting view would have any message for the model. */
 static bool phi__compactor_leaves(const phi__fold *fold, const phi_rewrite *r) {
     size_t i, j, span = 0;
     for (i = 0; i < r->span_count; i++)

@@ -10,8 +10,8 @@ typedef struct phi__compactor_job phi__compactor_job;
 
 #ifndef PHI_NO_COMPACTION
 /* PHI_OK: its rewrite is *plan; PHI_BUSY: it is at work; PHI_NOT_FOUND: nothing comes of it;
-   PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: one may begin, to come to `target` tokens.
-   *job: what the agent's compactor is at; NULL: nothing. */
+   PHI_STALE: the agent is gone; PHI_NO_MEMORY. due: a job may begin, for a view of `target` tokens.
+   *job: the job of the agent's compactor; NULL: none. */
 PHI__FN phi_status phi__compactor_ask(phi__run *run, phi__compactor_job **job,
                                       const phi_compaction_config *config, uint64_t target,
                                       bool due, struct phi__compacted **plan);

@@ -57,7 +57,7 @@ static phi_status phi__deferred_over(phi__agent *agent, const phi_rewrite *rewri
     if (words[0] != '\0' &&
         !phi__arena_str(phi__thread_room(agent->thread), phi_str_of(words), &kept))
         status = status == PHI_OK ? PHI_OK : PHI_NO_MEMORY;
-    (void)phi__deferred_emit(agent, &emitted, status, kept); /* done is done, told or not */
+    (void)phi__deferred_emit(agent, &emitted, status, kept); /* applied, even without its event */
     return status;
 }
 
@@ -166,7 +166,8 @@ static phi_status phi__deferred_load(phi__agent *agent, const phi_json *node) {
 
 /* ---- of another process ---- */
 
-/* What waited when another process ended is done, and told of. PHI_NO_MEMORY. */
+/* Applies a rewrite that was deferred when another process ended, and emits its outcome.
+   PHI_NO_MEMORY. */
 static phi_status phi__deferred_recover(phi__agent *agent) {
     const phi__note *note = phi__deferred_noted(agent->thread);
     phi_json *root = NULL;
@@ -214,7 +215,7 @@ static phi__state phi__deferred_at(phi__moment *moment) {
     case PHI__POINT_RUN_ENDS:
     case PHI__POINT_RUN_OVER:
         phi__deferred_due(agent, (const phi__deferrals *)moment->agent_state);
-        break; /* asked for by the last hook */
+        break; /* made by the last hook */
     case PHI__POINT_AGENT_FREED: phi__deferred_forget(agent); break;
     case PHI__POINT_AGENT_SAVE_LATE: phi__deferred_save(moment->out, agent, moment->scratch); break;
     case PHI__POINT_AGENT_LOAD_LATE:

@@ -16,8 +16,8 @@ PHI__FN bool phi__deferred_waits(const phi__agent *agent);
 PHI__FN phi_status phi__deferred_show(const phi__agent *agent, phi_arena *arena, phi_rewrite *out);
 PHI__FN phi_status phi__deferred_withdraw(phi__agent *agent, const char *op_id);
 
-/* deferred_note.c: such a rewrite as an object; and back, handed to `take`. PHI_PARSE,
-   PHI_NO_MEMORY; what else `take` says, the host has been told. */
+/* deferred_note.c: such a rewrite as an object; and back, passed to `take`. PHI_PARSE,
+   PHI_NO_MEMORY; of any other status of `take` the host has got an event. */
 PHI__FN void phi__deferred_put(phi__buf *out, const phi_rewrite *rewrite, bool must_gain,
                                phi_arena *scratch);
 PHI__FN phi_status phi__deferred_get(phi__agent *agent, const phi_json *node,

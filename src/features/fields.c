@@ -11,7 +11,7 @@
 #include "loop/loop_in.h"
 #include "text/json_fields_in.h"
 
-/* What a tool with on_field has heard of a block of the answer. */
+/* The scanner of a block, and which of its fields were reported. */
 typedef struct phi__emitted {
     const phi_tool *tool; /* NULL: the block calls none such, or its name has not come */
     phi__json_fields scan;

@@ -1,7 +1,7 @@
 /* table.c - the features, in the order in which they are called at each point.
 
    A new one is a line in PHI__TABLE, and a pair of files: name_in.h declares phi__name_feature, and
-   name.c has it. What a macro leaves out has no line. */
+   name.c has it. A feature that a macro leaves out has no line. */
 #include "features/table_in.h"
 
 #ifdef PHI_NO_ARGUMENT_STREAM

@@ -24,13 +24,13 @@ PHI__FN phi_thread_info phi__about_info(const phi_thread *thread);
 PHI__FN phi_status phi__about_set(phi_thread *thread, const phi_thread_info *info);
 /* Metadata: a JSON object, or nothing. PHI_BAD_ARG: neither; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__about_is_object(const phi_thread *thread, phi_str json);
-/* Takes in what a note of kind PHI_NOTE_THREAD says. As phi__about_is_object. */
+/* Reads a note of kind PHI_NOTE_THREAD. As phi__about_is_object. */
 PHI__FN phi_status phi__about_read(phi_thread *thread, phi_str note);
 /* In a new log: that it is made of the one with the id `from`, up to entry `at` (UINT64_MAX: of
    none of its entries). */
 PHI__FN phi_status phi__about_forked(phi_thread *thread, phi_str from, uint64_t at);
-/* In a log that is begun anew in the place of `before`: the same thread continues. False: no
-   memory. What `before` has stays there until phi__about_move. */
+/* Copies them to a log that replaces `before`: the same thread continues. False: no memory.
+   `before` keeps its own until phi__about_move. */
 PHI__FN bool phi__about_carry(phi_thread *thread, const phi_thread *before);
 PHI__FN void phi__about_move(phi_thread *thread, phi_thread *before);
 

@@ -119,7 +119,7 @@ static bool phi__thread_answer(phi_thread *thread, const phi_message *asked,
     entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = phi__thread_keep(thread, &result);
     if (entry.message == NULL) return false;
-    entry.loop_id = entry.message->loop_id; /* the answer may leave memory before it does */
+    entry.loop_id = entry.message->loop_id; /* the answer may be evicted before it */
     return phi__thread_append(thread, &entry, 1);
 }
 

@@ -463,7 +463,7 @@ static phi_status phi__compact_run(const phi__compacting *c, size_t run, phi__co
     return phi__compact_section_of(c, from, to, true, s);
 }
 
-/* What a model sees begins with a user's message. */
+/* The resulting view begins with a user's message. */
 static bool phi__compact_begins_well(const phi__compacting *c, size_t run,
                                      const phi__compact_section *s) {
     size_t start = phi__compact_run_start(c, run);

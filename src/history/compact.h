@@ -62,9 +62,9 @@ PHI_API bool phi_compaction_due(const phi_compaction_config *config, uint64_t cu
    max_summary_tokens go; else the oldest lines are left out, and a first line says how many. Lines
    of an earlier summary are taken over as they are. A section whose summary would not be smaller
    stays.
-   `out` and what it points to are in the arena; out->span_count 0: the plan would save nothing.
-   config NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out
-   of order. */
+   `out` and its pointers are in the arena; out->span_count 0: the plan would save nothing. config
+   NULL: the defaults; counter NULL: the estimate. PHI_NO_MEMORY; PHI_BAD_ARG: also items out of
+   order. */
 PHI_API phi_status phi_compaction_plan(const phi_view_item *items, size_t count,
                                        const phi_compaction_config *config,
                                        const phi_token_counter *counter, phi_arena *arena,

@@ -7,9 +7,9 @@
 
 enum { PHI__COMPACT_TEXT = 200 }; /* bytes of a text that a line holds; behaviours C 36 */
 
-/* A plan, and what it comes to. */
+/* A plan, and its figures. */
 typedef struct phi__compacted {
-    phi_rewrite rewrite; /* span_count 0: nothing would be gained */
+    phi_rewrite rewrite; /* span_count 0: it would save nothing */
     uint64_t tokens_before, tokens_after;
     size_t runs; /* of which something is replaced */
 } phi__compacted;

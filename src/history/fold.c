@@ -92,7 +92,7 @@ PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from) {
     return low + (n == 1 && fold->items[low].from < from);
 }
 
-/* Room for n items in the place of `gone` ones. */
+/* Makes room for n items that replace `gone` ones. */
 static void phi__fold_open(phi__fold *fold, size_t at, size_t gone, size_t n) {
     if (n != gone)
         memmove(&fold->items[at + n], &fold->items[at + gone],

@@ -8,20 +8,20 @@
 #include "model/tokens.h"
 #include "log/log_in.h"
 
-/* What a lane shows: each item is a message of the log, or one of a rewrite. */
+/* A lane's view: each item is a message of the log, or one of a rewrite. */
 typedef struct phi__fold {
     phi__item *items; /* extensions included: encoders leave them out */
     size_t count, cap;
     uint64_t tokens;       /* by estimate */
     size_t durable;        /* items that are */
-    bool overlaps;         /* a summary may stand before what it left standing of its span */
+    bool overlaps;         /* a summary may stand before items it left standing */
     size_t linked, groups; /* project_in.h: items so far that it knows, and the groups of them */
-    phi_token_counter counted_by; /* phi__fold_tokens: what it counted `counted` items with */
+    phi_token_counter counted_by; /* phi__fold_tokens: the counter of the first `counted` items */
     size_t counted;
     uint64_t counted_tokens;
 } phi__fold;
 
-/* Whether a message is shown at all */
+/* Whether a message can be in a view */
 PHI__FN bool phi__fold_shows(const phi_message *message);
 
 PHI__FN bool phi__fold_room(phi_memory *memory, phi__fold *fold, size_t more);
@@ -30,15 +30,15 @@ PHI__FN void phi__fold_message(phi__fold *fold, phi__entry *entry);
 PHI__FN bool phi__fold_op(const phi_thread *thread, phi__fold *fold, phi__op *op);
 /* The first item that stands for entry `from` or a later one. */
 PHI__FN size_t phi__fold_find(const phi__fold *fold, uint64_t from);
-/* These n items in the place of `gone` ones; there is room. The fold's tokens stay as they are: the
-   caller knows. */
+/* Replaces `gone` items by these n; there is room. The fold's tokens stay as they are: the caller
+   updates them. */
 PHI__FN void phi__fold_splice(phi__fold *fold, size_t at, size_t gone, const phi__item *items,
                               size_t n);
 /* Takes out what stands from entry `from` to entry `to`. */
 PHI__FN void phi__fold_take_out(phi__fold *fold, uint64_t from, uint64_t to);
 
-/* What a lane shows after entry `upto`, made anew; the log is whole. *fold is freed with
-   phi__fold_free. PHI_NOT_FOUND: that is forgotten; PHI_NO_MEMORY. */
+/* Makes the view of a lane after entry `upto` anew; the log must be whole. *fold is freed with
+   phi__fold_free. PHI_NOT_FOUND: that entry is forgotten; PHI_NO_MEMORY. */
 PHI__FN phi_status phi__fold_lane(const phi_thread *thread, uint32_t lane, uint64_t upto,
                                   phi__fold *fold);
 
@@ -62,9 +62,8 @@ PHI__FN phi__limit *phi__fold_limits(const phi_thread *thread, uint32_t lane, ui
 
 /* ---- groups.c ---- */
 
-/* For each item that is a result, the item that asked for it, the nearest before it; SIZE_MAX:
-   none. NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was
-   made. */
+/* For each item that is a result, the item with its call, the nearest before it; SIZE_MAX: none.
+   NULL: no memory. Freed with phi__groups_free, with the count of the fold when it was made. */
 PHI__FN size_t *phi__groups_make(phi_memory *memory, const phi__fold *fold);
 PHI__FN void phi__groups_free(phi_memory *memory, size_t count, size_t *askers);
 /* Whether an answer made the call of this id. */
@@ -72,8 +71,7 @@ PHI__FN bool phi__group_calls(const phi_message *message, phi_str id);
 /* 1 for each item that a compaction leaves standing: a durable item and the others of its group.
    fold->count bytes; NULL: there is none. False: no memory. */
 PHI__FN bool phi__groups_durable(phi_memory *memory, const phi__fold *fold, uint8_t **durable);
-/* Whether a message can take the place of another in its group: its calls, or its result, are the
-   same. */
+/* Whether a message can replace another in its group: its calls, or its result, are the same. */
 PHI__FN bool phi__groups_same_ids(const phi_message *was, const phi_message *now);
 
 #endif

@@ -32,7 +32,7 @@ PHI__FN uint32_t phi__thread_find_lane(const phi_thread *thread, phi_str name);
 
 PHI__FN phi_str phi__thread_lane_name(const phi_thread *thread, uint32_t lane);
 
-/* Message i of the active lane; NULL: it is away, or there is none. */
+/* Message i of the active lane; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__thread_message(const phi_thread *thread, size_t i);
 /* Begins one; parent PHI__LANE_NONE: empty. PHI_NO_MEMORY: nothing changed. *lane: its number. */
 PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32_t parent,
@@ -41,8 +41,8 @@ PHI__FN phi_status phi__thread_new_lane(phi_thread *thread, phi_str name, uint32
 /* The log is whole. PHI_NO_MEMORY: nothing changed. */
 PHI__FN phi_status phi__thread_switch(phi_thread *thread, uint32_t lane);
 
-/* Makes a lane the active one: with what it shows, where its messages are in their place already
-   (phi__lane_messages); NULL: nothing. */
+/* Activates a lane, with its fold, where its messages are in their place already
+   (phi__lane_messages); NULL: an empty view. */
 PHI__FN void phi__lane_enter(phi_thread *thread, uint32_t lane, const phi__fold *fold);
 
 /* n entries of now, and room to attach them; NULL: no memory. */

@@ -4,7 +4,7 @@
    While entries are read nothing outside uses the thread. So a switch makes no view: the view of
    each lane seen so far is kept aside, and a missing view is folded when a rewrite needs it. The
    items that a rewrite takes out are kept with it, and are put back when it is revoked. A list for
-   each lane holds the spans that no later rewrite covers: it tells which rewrites touch the same
+   each lane holds the spans that no later rewrite covers: it shows which rewrites touch the same
    entries. Cases that the list cannot decide (durable groups, spans that overlap in part, calls and
    results) are computed as for one rewrite of a thread in use. The list of messages and their
    places are made at the end. */
@@ -33,7 +33,7 @@ struct phi__loading {
     phi_arena arena; /* for the items kept with rewrites */
     phi__load_lane *lanes;
     size_t count, cap;
-    bool known;   /* of the active lane: thread->fold is what it shows */
+    bool known;   /* of the active lane: thread->fold is its view */
     bool durable; /* something that was read is */
     size_t aside; /* items of the folds of other lanes */
 };
@@ -97,7 +97,7 @@ PHI__FN void phi__load_drop(phi_thread *thread) {
 
 /* ---- views ---- */
 
-/* What a lane shows, in *out; it is made where it is not known. */
+/* The view of a lane, in *out; it is made where it is not known. */
 PHI__FN phi_status phi__load_view(phi_thread *thread, uint32_t lane, phi__fold **out) {
     struct phi__loading *l = thread->loading;
     bool active = lane == thread->lanes.active;
@@ -245,7 +245,7 @@ static size_t phi__load_covers(phi__load_lane *lane, const phi_span *span, size_
     return end - *at;
 }
 
-/* They go under a rewrite, in the place of which its own span comes. */
+/* Moves spans under a rewrite, whose own span replaces them. */
 static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, size_t n,
                                const phi_span *span) {
     struct phi__load_op *load = op->load;
@@ -265,7 +265,7 @@ static void phi__load_go_under(phi__load_lane *lane, phi__op *op, size_t at, siz
     lane->spans[at].op = op;
 }
 
-/* Its spans come into the list, what they cover goes under it. False: no memory. */
+/* Puts a rewrite's spans into the list; the spans that they cover go under it. False: no memory. */
 static bool phi__load_cover(phi_thread *thread, phi__load_lane *lane, phi__op *op) {
     struct phi__load_op *load = op->load;
     const phi_rewrite *r = &op->rewrite;
@@ -352,8 +352,8 @@ PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op) {
     return true;
 }
 
-/* What it took comes back in the place of what it made. Messages are not looked at: they are long
-   out of the processor's caches. */
+/* Replaces a rewrite's messages by the items that it took out. Does not touch the messages
+   themselves, which are long out of the processor's caches. */
 static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__op *op) {
     const struct phi__load_op *load = op->load;
     size_t i, done = load->taken_count;
@@ -370,8 +370,8 @@ static bool phi__load_put_back(phi_thread *thread, phi__fold *fold, const phi__o
     return true;
 }
 
-/* Whether it mattered to a compaction, itself or a later one, what it took: a group is durable when
-   one of it is. */
+/* Whether the items that it took out mattered to a compaction, itself or a later one: a group is
+   durable when one of its messages is. */
 static bool phi__load_matters(const struct phi__loading *l, const phi__load_lane *lane,
                               const phi__op *op) {
     return l->durable && lane->compacted > op->seq;

@@ -24,8 +24,8 @@ PHI__FN phi_status phi__load_switch(phi_thread *thread, uint32_t lane);
 PHI__FN bool phi__load_may_enter(phi_thread *thread);
 PHI__FN void phi__load_enter(phi_thread *thread, uint32_t lane);
 
-/* Whether a rewrite is known to cut nothing and to part no group; false: it is to be looked at more
-   closely. */
+/* Whether a rewrite is known to cut nothing and to part no group; false: it needs the full
+   check. */
 PHI__FN bool phi__load_fits(const phi__fold *fold, const phi_rewrite *rewrite);
 /* Whether no later rewrite is known to touch one; false: look more closely. */
 PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);

@@ -34,8 +34,8 @@ PHI__FN bool phi__thread_tell_loops(phi_thread *thread, uint64_t reader,
                                     void *user_data);
 /* A deep copy; NULL: no memory. */
 PHI__FN phi_loop_info *phi__loop_info_copy(phi_arena *arena, const phi_loop_info *from);
-/* What a run says of its system prompt, which lives in the arena: nothing where the run before had
-   the same, or none did. False: no memory. */
+/* Notes a run's system prompt, which lives in the arena, unless the run before had the same, or
+   none did. False: no memory. */
 PHI__FN bool phi__loop_info_prompt(const phi_thread *thread, phi_arena *arena, phi_str prompt,
                                    phi_loop_info *info);
 /* Room for the id of one more. False: no memory. */

@@ -6,14 +6,14 @@
 #include "log/hashes_in.h"
 #include "log/log_in.h"
 
-/* A place in the table of rewrites by id; its hash is here, too: most that are looked at need no
-   look at the rewrite. */
+/* A place in the table of rewrites by id; with its hash, so that most lookups need not read the
+   rewrite. */
 typedef struct phi__op_place {
     uint64_t hash;
     phi__op *op; /* NULL: free */
 } phi__op_place;
 
-/* A compaction that was not undone; it is known also when its rewrite is away. */
+/* A compaction that was not revoked; it is known also when its rewrite is evicted. */
 typedef struct phi__compaction_mark {
     uint64_t seq;
     uint32_t lane;

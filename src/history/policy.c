@@ -66,7 +66,7 @@ PHI_API phi_policy phi_policy_tool_focused(void) {
     return p;
 }
 
-/* A model that may say as much as it may read leaves half of its window for what it reads. */
+/* For a model whose output may be as large as its window, half of the window is for input. */
 PHI_API phi_policy phi_policy_for_model(const phi_model *model) {
     phi_policy p = phi_policy_default();
     uint64_t window = PHI__POLICY_WINDOW, output = PHI__POLICY_OUTPUT;

@@ -85,7 +85,7 @@ typedef struct phi_projection_meta {
 
 /* The messages to send of a view; pure: the result depends on nothing but the arguments. Messages
    are those of the view, or copies in the arena; extensions are left out. counter NULL: the
-   estimate, as phi_view_item.tokens has it; else it counts each message looked at.
+   estimate, as phi_view_item.tokens has it; else it counts each message considered.
    tool_schema_tokens: the tokens of the tools. policy NULL: the default; meta NULL: not wanted.
    PHI_NO_MEMORY, PHI_BAD_ARG. */
 PHI_API phi_status phi_project(const phi_view_item *items, size_t count, const phi_policy *policy,

@@ -53,7 +53,7 @@ static phi_message *phi__project_copy(phi__projecting *p, const phi_message *m,
     return copy;
 }
 
-/* An answer without its calls; NULL: nothing is left to be said. */
+/* An answer without its calls; NULL: nothing is left of it. */
 static const phi_message *phi__project_talk(phi__projecting *p, const phi_message *m) {
     phi_content *content;
     phi_message *copy;
@@ -163,7 +163,7 @@ static uint64_t phi__project_result_tokens(const phi__projecting *p, const phi__
                                     : phi_tokens_of_message(p->order->counter, g->results[i]);
 }
 
-/* What the newest turn comes to with its results cut so far; put: they are. */
+/* The tokens of the newest turn with its results cut so far; put: apply the cuts. */
 static uint64_t phi__project_try(phi__projecting *p, size_t most, bool put) {
     uint64_t sum = p->newest_tokens, was, now;
     phi__group *g;
@@ -282,7 +282,7 @@ static void phi__project_settle(phi__projecting *p, size_t at) {
     phi__project_pay_summaries(p, at);
 }
 
-/* Why a group is not shown, or that it is. */
+/* Why a group is left out, or that it is sent. */
 static phi__verdict phi__project_judge(phi__projecting *p, const phi__group *g) {
     const phi_policy *policy = &p->policy;
     size_t messages = phi__add(p->messages, 1 + g->result_count);

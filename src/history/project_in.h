@@ -24,12 +24,12 @@ typedef struct phi__project_order {
 
 typedef enum phi__verdict {
     PHI__VERDICT_SHOWN = 0,
-    PHI__VERDICT_CUT,      /* shown, its results shortened */
+    PHI__VERDICT_CUT,      /* sent, its results shortened */
     PHI__VERDICT_KIND,     /* the policy does not include it */
     PHI__VERDICT_TURNS,    /* max_turns */
     PHI__VERDICT_MESSAGES, /* max_messages */
     PHI__VERDICT_BUDGET,
-    PHI__VERDICT_START /* no user message before it is shown */
+    PHI__VERDICT_START /* no user message before it is sent */
 } phi__verdict;
 
 /* An answer and its results, or a message of another kind. */

@@ -75,7 +75,8 @@ PHI__FN size_t phi__project_summary_before(const phi__project_order *o, size_t a
     return at > 0 ? at - 1 : SIZE_MAX;
 }
 
-/* A user's message opens a turn, unless it was said during a run: steering is of its turn. */
+/* A user's message opens a turn, unless it was steered into a run: steering belongs to that run's
+   turn. */
 PHI__FN bool phi__project_opens(const phi__project_order *o, size_t at) {
     const phi_message *m = phi__project_message(o, at), *before;
     if (m->role != PHI_ROLE_USER) return false;

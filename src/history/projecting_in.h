@@ -19,16 +19,16 @@ typedef struct phi__projecting {
     phi_arena *arena;
     phi__found *found[PHI__PROJECT_BUCKETS];
     phi__group *oldest; /* of those so far */
-    size_t at;          /* items before it were not looked at */
+    size_t at;          /* items before it were not reached */
     size_t window;      /* the first item included, pinned summaries apart */
     uint64_t budget, used, newest_tokens;
     uint32_t turn;
-    size_t messages; /* shown so far, without summaries and extensions */
-    size_t groups;   /* looked at */
+    size_t messages; /* included so far, without summaries and extensions */
+    size_t groups;   /* considered */
     size_t floor;    /* summaries from here on have their place */
     bool settled; /* the newest and protected turns are whole, older summaries have their place */
     bool full;
-    phi__verdict stopped; /* why no more is shown, from item stop_at on */
+    phi__verdict stopped; /* why no more are included, from item stop_at on */
     size_t stop_at;
     bool trimmed;
     phi_projection_meta meta;

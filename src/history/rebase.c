@@ -94,8 +94,8 @@ static bool phi__rebase_shown(const phi__fold *fold, const uint8_t *keep, size_t
     return keep[at] != 0 && fold->items[at].message->role != PHI_ROLE_EXTENSION;
 }
 
-/* What a model is sent begins with the user: where an answer would come first, the user's message
-   before it stays. */
+/* A request begins with the user: where an answer would come first, the user's message before it
+   stays. */
 static void phi__rebase_lead(const phi__fold *fold, uint8_t *keep) {
     size_t first = 0, i;
     while (first < fold->count && !phi__rebase_shown(fold, keep, first)) first++;

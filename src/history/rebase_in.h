@@ -4,8 +4,8 @@
 
 #include "history/fold_in.h"
 
-/* What a fold shows, as messages of another log. keep: of each item, whether it is taken (NULL:
-   all). False: no memory, and some may be there. */
+/* Copies a fold's messages to another log. keep: of each item, whether it is copied (NULL: all).
+   False: no memory, and some may be there. */
 PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const phi__fold *fold,
                               const uint8_t *keep);
 /* Which items of a fold are kept when the oldest go: durable ones and their groups, summaries, and
@@ -14,13 +14,12 @@ PHI__FN bool phi__thread_take(phi_thread *thread, const phi_thread *from, const 
    False: no memory; then none is. */
 PHI__FN bool phi__rebase_choose(const phi_thread *thread, size_t target_bytes, bool newest,
                                 uint8_t *keep);
-/* Fills a log that was renewed with what `before` shows in each of its lanes: a FORGOTTEN entry,
-   then copies; of the active lane those in `keep` (NULL: all). Its entries count on. *made: the
-   entry's detail, whose bytes are not known yet. False: no memory, and the new log is to be
-   freed. */
+/* Fills a renewed log with the views of all lanes of `before`: a FORGOTTEN entry, then copies; of
+   the active lane those in `keep` (NULL: all). Entry numbers continue. *made: the entry's detail,
+   whose bytes are not known yet. False: no memory, and the caller must free the new log. */
 PHI__FN bool phi__rebase_copy(phi_thread *thread, const phi_thread *before, const uint8_t *keep,
                               phi_forgotten **made);
-/* Bytes that what a fold shows takes in a log, by estimate; keep: as above. */
+/* Bytes that a fold's messages take in a log, by estimate; keep: as above. */
 PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 
 #endif

@@ -2,9 +2,9 @@
    view.
 
    A step is a tool result that ends with a line which names it, "[step n12]": 12 is its entry in
-   the thread. The loop adds that line, where a tool asks for it (phi_tool.names_steps). The results
-   of one answer are one step: they stay together. A revert never passes over a user's message.
-   Pure: from a thread to a rewrite, which the caller applies. */
+   the thread. The loop adds that line, if a tool sets phi_tool.names_steps. The results of one
+   answer are one step: they stay together. A revert never passes over a user's message. Pure: from
+   a thread to a rewrite, which the caller applies. */
 #ifndef PHI_HISTORY_REVERT_H
 #define PHI_HISTORY_REVERT_H
 

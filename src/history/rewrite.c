@@ -41,8 +41,7 @@ static bool phi__rewrite_written(phi_arena *arena, const phi_written **written) 
     return phi__rewrite_text(arena, &copy->model);
 }
 
-/* The id comes first: who looks a rewrite up by it looks at the op, too, which is in front of
-   it. */
+/* The id comes first, right behind the op: a lookup by id reads both. */
 PHI__FN bool phi__rewrite_copy(phi_arena *arena, const phi_rewrite *given, phi_rewrite *out) {
     phi_span *spans;
     size_t i;
@@ -121,7 +120,7 @@ static void phi__rewrite_append(phi_thread *thread, phi__op *op, phi__entry *ent
     phi__thread_evictable(thread);
 }
 
-/* What it switches to shows. */
+/* The view of the lane that it switches to. */
 static phi_status phi__rewrite_look_ahead(phi__rewriting *w) {
     phi_thread *thread = w->thread;
     if (w->given->switch_to == NULL) return PHI_OK;

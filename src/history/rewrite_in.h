@@ -1,6 +1,7 @@
 /* rewrite_in.h - rewrites, the only way to change a view: checked, then appended.
 
-   Nothing here reads a store: what a rewrite needs of the log is in memory (phi__rewrite_needs). */
+   Nothing here reads a store: the entries that a rewrite needs are in memory
+   (phi__rewrite_needs). */
 #ifndef PHI_HISTORY_REWRITE_IN_H
 #define PHI_HISTORY_REWRITE_IN_H
 
@@ -17,7 +18,7 @@ typedef struct phi__rewriting {
     phi__fold made;  /* where the lane is not the active one */
     bool moves;      /* another lane is the active one afterwards: */
     uint32_t next;   /* ... this one; PHI__LANE_NONE: it is to begin */
-    phi__fold shown; /* ... which shows this, without the rewrite */
+    phi__fold shown; /* ... whose view is this, without the rewrite */
     char *words;
     size_t words_size;
 } phi__rewriting;
@@ -34,11 +35,10 @@ PHI__FN bool phi__rewrite_named(const phi_rewrite *rewrite); /* it has an id of 
 PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewrite *rewrite,
                                              char *words, size_t words_size);
 
-/* What can be said of a rewrite without a log: whether it could be valid at some time. As
-   phi__thread_rewrite_check. */
+/* Checks a rewrite without a log: whether it could ever be valid. As phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_form(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                      size_t words_size);
-/* What a log may hold and a host may not give: an op_id that phi could make. As
+/* Refuses an op_id of the form that phi makes, which a log may hold and a host may not give. As
    phi__thread_rewrite_check. */
 PHI__FN phi_status phi__rewrite_given(phi_thread *thread, const phi_rewrite *rewrite, char *words,
                                       size_t words_size);

@@ -1,9 +1,9 @@
 /* runs.c - ends a run, and rolls back a run that keeps nothing.
 
-   Such a run is one unit: what it said leaves the view, and so do the rewrites that it made, as if
-   each had been revoked when it ended. The lane then shows what it showed before. A run keeps a
-   copy of that from its first rewrite on, so that its end needs no memory; where there is no copy,
-   as in a log that is read, the lane is folded anew. */
+   Such a run is one unit: its messages leave the view, and so do its rewrites, as if each had been
+   revoked when it ended. The lane's view is then as before the run. A run keeps a copy of that view
+   from its first rewrite on, so that its end needs no memory; where there is no copy, as in a log
+   that is read, the lane is folded anew. */
 #include "history/runs_in.h"
 
 #include "history/thread_in.h"

@@ -4,8 +4,8 @@
 
 #include "history/fold_in.h"
 
-/* What a lane showed before the active run rewrote it: a run that keeps nothing gives it back. Its
-   items may be of the run, too. */
+/* A lane's view before the active run rewrote it, restored by a run that keeps nothing. Its items
+   may be of the run, too. */
 typedef struct phi__undo {
     phi__fold fold;
     uint64_t start; /* seq of the run's LOOP_START, and 1; 0: there is nothing */
@@ -17,12 +17,12 @@ PHI__FN void phi__thread_loop_ends(phi_thread *thread, phi__entry *end);
 
 /* Whether the end of a run folds its lane anew, for which the log must be whole. */
 PHI__FN bool phi__runs_end_folds(const phi_thread *thread, const phi__entry *end);
-/* Before a LOOP_END is attached: what it takes to roll the run back is made, if it must be.
+/* Before a LOOP_END is attached: prepares the rollback of the run, if it needs one.
    PHI_NO_MEMORY. */
 PHI__FN phi_status phi__thread_may_end(phi_thread *thread, const phi__entry *end);
 
-/* Before a rewrite of the active lane: keeps what it shows, during a run that keeps nothing. False:
-   no memory. */
+/* Before a rewrite of the active lane: saves its view, during a run that keeps nothing. False: no
+   memory. */
 PHI__FN bool phi__thread_keep_undo(phi_thread *thread);
 PHI__FN void phi__thread_drop_undo(phi_thread *thread);
 /* Rewrites that were rolled back by ends which the store did not have yet are so here, too. */

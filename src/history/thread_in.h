@@ -1,10 +1,9 @@
 /* thread_in.h - a thread: its log, and the state that grows with it.
 
    The fold of the active lane is kept as a list that grows with the log, so that a turn costs its
-   new entries; other lanes, and earlier states, are folded anew when they are asked for. An
-   assistant message that failed or was aborted stays in the log and is not shown. All of this is in
-   memory, and needs no store: what would read a log back is in recall_in.h. Threads: the pumping
-   thread. */
+   new entries; other lanes, and earlier states, are folded anew when they are needed. An assistant
+   message that failed or was aborted stays in the log and is not in view. All of this is in memory,
+   and needs no store: recall_in.h recalls a log. Threads: the pumping thread. */
 #ifndef PHI_HISTORY_THREAD_IN_H
 #define PHI_HISTORY_THREAD_IN_H
 
@@ -25,12 +24,12 @@ struct phi_thread {
     phi__hashes ids;          /* of the tool call ids so far */
     phi_usage usage;          /* phi_thread_usage */
     phi_str id;               /* in memory of its own, of a thread in no store; NULL: none yet */
-    struct phi__about *about; /* about_in.h; NULL: nothing was said */
+    struct phi__about *about; /* about_in.h; NULL: nothing is set */
     struct phi__loading *loading; /* load.c; NULL: it is not being read */
     struct phi__journal *journal; /* journal_in.h; NULL: it is in no store */
-    struct phi_runtime *rt;       /* whose it is; NULL: nobody's */
-    struct phi__lent *lent; /* what a host's has besides (agent/one_shot_run.c); NULL: it is none */
-    void *user;             /* the run that goes over it, or NULL */
+    struct phi_runtime *rt;       /* its agent; NULL: none */
+    struct phi__lent *lent; /* of a host's thread (agent/one_shot_run.c); NULL: it is an agent's */
+    void *user;             /* the run that uses it, or NULL */
     bool of_agent;          /* it is an agent's own: not to be freed, nor lent to a run */
     bool restored; /* it was read: what no run has answered since was lost with a process */
 };
@@ -42,7 +41,7 @@ PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *i
 /* Makes a thread empty; of_agent, rt, lent, grown, io and memory stay. The thread is in no store:
    for one that may be, call phi__thread_free. */
 PHI__FN void phi__thread_destroy(phi_thread *thread);
-/* Forgets all without freeing it: somebody has a copy. */
+/* Clears the struct without freeing its parts: a copy owns them. */
 PHI__FN void phi__thread_renew(phi_thread *thread);
 
 /* Bytes of all its segments and lists. */
@@ -79,8 +78,8 @@ PHI__FN void phi__thread_attach(phi_thread *thread, phi__entry *entries, size_t 
 
 /* What attaching does for every entry, on the active lane. */
 PHI__FN void phi__thread_put(phi_thread *thread, phi__entry *entry);
-/* Appends copies of n entries, all or none, and fills their seq; what they point to must live in
-   the current segment. False: no memory, and nothing changed. */
+/* Appends copies of n entries, all or none, and fills their seq; their pointers must be into the
+   current segment. False: no memory, and nothing changed. */
 PHI__FN bool phi__thread_append(phi_thread *thread, const phi__entry *entries, size_t n);
 /* Copies a message into the current segment without appending it; NULL: no memory. */
 PHI__FN phi_message *phi__thread_keep(phi_thread *thread, const phi_message *message);

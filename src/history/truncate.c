@@ -124,7 +124,7 @@ static void phi__truncate_mark(const phi__truncation *t, phi_message *marker, ph
     marker->content_count = 1;
 }
 
-/* What the projection would come to, with a marker for what goes so far. */
+/* The tokens of the view, with a marker for the messages removed so far. */
 static uint64_t phi__truncate_tokens(const phi__truncation *t) {
     char words[PHI__TRUNCATE_WORDS];
     phi_message marker;

@@ -7,11 +7,11 @@
 #include "log/thread.h"
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view
-   until it is estimated at target_tokens or less; *removed messages went, all told: those of
-   earlier times are counted in the marker's words, too. counter NULL: the estimate. What stays: the
-   first user message, the newest one, and the last group. A user message "[Context compacted: N
-   messages removed to fit context window]" stands in their place. It is one rewrite. False: no
-   memory, and nothing changed. *removed 0: there was nothing to take; no entry is appended. */
+   until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
+   text counts those of earlier times, too. counter NULL: the estimate. The first user message, the
+   newest one, and the last group stay. A user message "[Context compacted: N messages removed to
+   fit context window]" stands in their place. It is one rewrite. False: no memory, and nothing
+   changed. *removed 0: there was nothing to take; no entry is appended. */
 PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);

@@ -33,7 +33,7 @@ typedef struct phi__disk {
     /* A regular file, or refused; a symbolic link, too. */
     phi_status (*open)(void *user_data, const char *path, phi__disk_how how, intptr_t *out,
                        phi__words *words);
-    /* Some file systems tell of a full disk only here; it is closed all the same. */
+    /* Some file systems report a full disk only here; the file is closed all the same. */
     phi_status (*close)(void *user_data, intptr_t file, phi__words *words);
     phi_status (*info)(void *user_data, intptr_t file, phi__disk_info *out, phi__words *words);
     phi_status (*info_of)(void *user_data, const char *path, phi__disk_info *out,

@@ -192,7 +192,7 @@ PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words) {
     if (file->failed) return phi__file_refused(EIO, words);
     file->fd = -1;
     if (fd >= 0 && close(fd) != 0 && errno != EINTR) {
-        file->failed = true; /* some file systems tell of a full disk only here */
+        file->failed = true; /* some file systems report a full disk only here */
         return phi__file_refused(errno, words);
     }
     if (file->has_temp) {

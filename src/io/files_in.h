@@ -6,7 +6,7 @@
    most 4,095 bytes. PHI_NOT_FOUND is ENOENT, PHI_IO every other refusal. No descriptor is inherited
    by a child, no signal is raised (SIGXFSZ at a file size limit), and nothing here calls fsync.
 
-   Memory is the budget's, but for what the C library's opendir takes while a directory is read.
+   Memory is the budget's, except that of the C library's opendir while a directory is read.
    Threads: one at a time. Two processes that use the same paths at once can defeat any check made
    here before a use: a resolved path is true only of the moment of the check. */
 #ifndef PHI_IO_FILES_IN_H
@@ -38,7 +38,7 @@ typedef struct phi__words {
     char text[160]; /* terminated */
 } phi__words;
 
-/* follow: a link's target is looked at. */
+/* follow: a link's target is checked. */
 PHI__FN phi_status phi__file_stat(const char *path, bool follow, phi__file_info *out,
                                   phi__words *words);
 
@@ -62,8 +62,8 @@ PHI__FN phi_status phi__file_commit(phi__file *file, phi__words *words); /* repl
 /* An uncommitted replacement is removed. NULL is harmless. */
 PHI__FN void phi__file_close(phi__file *file);
 
-/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, which is what
-   the system spends on it. PHI_BUSY: they are used up, come again. */
+/* Paths in slices: a system call on a path of n bytes takes 1 + n / 64 out of *units, about the
+   system's own cost. PHI_BUSY: they are used up, come again. */
 
 PHI__FN phi_status phi__make_directories(const char *path, phi__words *words); /* mkdir -p */
 /* The same in slices. *at: 0 at first. */

@@ -1,7 +1,7 @@
 /* files_path.c - resolves paths, part by part.
 
-   realpath refuses a path whose end does not exist yet, which is what a file about to be written
-   has, and a check of the text alone is fooled by links. */
+   realpath refuses a path whose end does not exist yet, as that of a file about to be written, and
+   a check of the text alone is fooled by links. */
 #include "io/files_in.h"
 
 #ifndef PHI_NO_FILES

@@ -1,6 +1,6 @@
 /* files_walk.c - walks a directory tree, one entry at a time.
 
-   Each directory being walked is a level. What it holds is returned as it is read; names of
+   Each directory being walked is a level. Its entries are returned as they are read; names of
    directories wait until their level is read to its end, or their bytes are many. So time is linear
    in the tree, and memory does not grow with it. A directory is opened from the root, part by part,
    and never through a link. */

@@ -3,7 +3,7 @@
 
    The queue is threaded through the table of requests, so that waiting costs no allocation. All
    that takes time or calls out is done by the pump, outside of curl's callbacks: starting, ending,
-   removing. What it cannot do at once it leaves for the next step, and a timer keeps the host from
+   removing. Work that does not fit is left for the next step, and a timer keeps the host from
    sleeping meanwhile. */
 #include "io/http_curl_in.h"
 
@@ -13,7 +13,7 @@
 
 #define PHI__HTTP_CURL_FLOOR 0x074400u /* 7.68 */
 #define PHI__HTTP_CONNECTIONS 64       /* the default; DESIGN part 4 */
-#define PHI__HTTP_ENDS 16              /* of transfers told, and as many removed, in a pump */
+#define PHI__HTTP_ENDS 16              /* reported, and as many removed, in one pump */
 #define PHI__HTTP_HOLD_US 50000        /* before another look for free descriptors */
 #define PHI__HTTP_SPARE_DESCRIPTORS 6  /* a start may need: two sockets, a lookup's */
 #define PHI__HTTP_LINGER_US 1000000    /* for the end of a body that was released */
@@ -212,7 +212,7 @@ static void phi__http_read_messages(phi__http *http) {
     }
 }
 
-/* Transfers that we ended ourselves, outside of a callback that could have told curl. */
+/* Transfers that phi ended itself, outside of a callback that could have stopped curl. */
 static void phi__http_read_failed(phi__http *http) {
     phi__http_transfer *t, *next;
     if (!http->starved) return;
@@ -435,7 +435,7 @@ static bool phi__http_global_init(void) {
     }
 }
 
-/* What this libcurl can do; the words of what it lacks, or NULL. */
+/* The abilities of this libcurl; a message about a missing one, or NULL. */
 static const char *phi__http_look(phi__http *http, const phi__http_desc *desc) {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     if (info->version_num < PHI__HTTP_CURL_FLOOR) return "libcurl 7.68 or newer is needed";

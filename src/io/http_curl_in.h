@@ -163,7 +163,7 @@ PHI__FN bool phi__http_can_read(const char *path);
 PHI__FN void phi__http_yield(void);
 
 /* Keeps SIGPIPE from the host while older libcurls write to TLS: blocks it on this thread, and
-   takes away what came. True: blocked, and to be released. */
+   removes a pending one. True: blocked, and to be released. */
 PHI__FN bool phi__http_signal_hold(void);
 PHI__FN void phi__http_signal_release(void);
 

@@ -90,7 +90,7 @@ static void phi__http_transfer_drop_body(phi__http_transfer *t) {
     t->body = NULL;
 }
 
-/* The end of a head: told, unless it is an interim answer. */
+/* The end of a head: reported, unless it is an interim answer. */
 static bool phi__http_transfer_head_end(phi__http_transfer *t) {
     phi_status status;
     if (t->http_status < 200) {
@@ -147,7 +147,7 @@ static bool phi__http_transfer_codings_fit(phi_str value) {
 
 /* libcurl undoes every transfer coding it knows, several deep and without being asked: 229 KB
    become 46 GB. It has seen the line by now, but decodes nothing before the head's end. Interim
-   answers count: what they name, libcurl undoes in the final one. */
+   answers count: libcurl undoes codings that they name in the final one. */
 static bool phi__http_transfer_may_decode(phi__http_transfer *t, phi_str line) {
     size_t colon;
     if (line.at[0] != ' ' && line.at[0] != '\t') { /* else the line before goes on */
@@ -331,7 +331,7 @@ static bool phi__http_transfer_set_headers(phi__http_transfer *t) {
 }
 
 /* libcurl sends one such buffer a call and holds it while the answer streams: a twentieth of the
-   body is few calls, and little beside what it sends. */
+   body means few calls, and little memory beside the body. */
 static long phi__http_transfer_upload_bytes(uint64_t body) {
     uint64_t part = body / 20;
     if (part < PHI__HTTP_UPLOAD_LEAST) part = PHI__HTTP_UPLOAD_LEAST;

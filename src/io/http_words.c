@@ -149,7 +149,7 @@ static void phi__http_own_words(phi__http_reason reason, phi_status status, phi_
     }
 }
 
-/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so ask whether it
+/* libcurl says "out of memory" of a line over its own limit, too (7.71 to 8.5); so check whether it
    is. */
 static bool phi__http_has_memory(const phi__http_transfer *t) {
     char zeros[8192];

@@ -1,8 +1,8 @@
 /* io.c - io_in.h: a heap of timers, a table of watches and a queue of the ready ones.
 
-   Whatever says a descriptor is ready, a poller of ours or the host's loop, only marks its place in
-   the table and links it into the queue; phi__io_wait takes from the front. So what a call leaves
-   over is first next time, and forgetting a watch takes it out of the queue. */
+   The poller or the host's loop, which says that a descriptor is ready, only marks its place in the
+   table and links it into the queue; phi__io_wait takes from the front. So descriptors that a call
+   leaves over are first next time, and forgetting a watch takes it out of the queue. */
 #include "io/io_in.h"
 
 #include "io/clock_in.h"
@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-#define PHI__IO_BATCH 64         /* descriptors asked of the poller at once */
+#define PHI__IO_BATCH 64         /* descriptors requested from the poller at once */
 #define PHI__IO_STARTS_DEFAULT 4 /* DESIGN part 4 */
 
 typedef struct phi__io_slot {
@@ -224,7 +224,7 @@ PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have) {
     if (slot != 0) phi__io_queue_add(io, slot, have & (PHI__READ | PHI__WRITE));
 }
 
-/* Asks the poller once; true when there may be more to ask for. */
+/* Polls once; true when more may be ready. */
 static bool phi__io_collect(phi__io *io, int timeout_ms) {
     phi__poller_event events[PHI__IO_BATCH];
     int i, n;

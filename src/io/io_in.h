@@ -44,7 +44,7 @@ typedef struct phi__watch {
 PHI__FN phi_status phi__io_new(phi_memory *memory, const phi__io_desc *desc, phi__io **out);
 PHI__FN void phi__io_free(phi__io *io); /* NULL is harmless; timers and watches need not be gone */
 
-PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, always asked */
+PHI__FN uint64_t phi__io_now_us(const phi__io *io); /* from the replaceable clock, read each time */
 /* Unix time for timestamps: wall clock, or clock_us_fn / 1000 when that is given */
 PHI__FN int64_t phi__io_wall_ms(const phi__io *io);
 PHI__FN void phi__io_random(phi__io *io, void *out, size_t len);
@@ -70,7 +70,7 @@ PHI__FN int phi__io_timers(phi__io *io, int most); /* fires the due timers; retu
 /* The host's loop says fd is ready (watch_fn); unknown descriptors are ignored. */
 PHI__FN void phi__io_ready(phi__io *io, intptr_t fd, int have);
 
-PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* what a host may sleep on, or -1 */
+PHI__FN intptr_t phi__io_fd(const phi__io *io);     /* for a host to sleep on, or -1 */
 PHI__FN bool phi__io_own(const phi__io *io);        /* false in a child of fork */
 PHI__FN intptr_t phi__io_any_fd(const phi__io *io); /* an open one, to try a dup of */
 PHI__FN void phi__io_wake(phi__io *io);             /* ends a wait; any thread, async-signal-safe */

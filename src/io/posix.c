@@ -1,7 +1,7 @@
 /* posix.c - the system's error messages, and writes without a signal.
 
-   A write to a pipe nobody reads raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and either
-   ends a host that did not think of it. Both are sent to the writing thread, so that blocking them
+   A write to a pipe without a reader raises SIGPIPE, one past RLIMIT_FSIZE raises SIGXFSZ, and
+   either ends a host without a handler. Both are sent to the writing thread, so that blocking them
    there and taking a new one out of the queue leaves no trace. */
 #include "io/posix_in.h"
 

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* PHI__PROCESS_POLL forces the timer that asks for the exit, for the tests. */
+/* PHI__PROCESS_POLL forces the timer that polls for the exit, for the tests. */
 #if defined(__linux__) && !defined(PHI__PROCESS_POLL)
 #include <sys/syscall.h>
 #if defined(SYS_pidfd_open)
@@ -59,7 +59,7 @@ struct phi__process {
     phi__process_state state;
     int code, signal_number;
     bool lost;       /* the status went to the host */
-    bool stopped[3]; /* output said no */
+    bool stopped[3]; /* output refused */
     bool in_callback, freed;
     int fds[3];                        /* our ends; -1: closed */
     phi__watch watches[3], exit_watch; /* exit_watch.fd: the pidfd, or -1 */
@@ -302,7 +302,7 @@ static void phi__process_on_timer(phi__timer *timer) {
         phi__process_release(p);
         return;
     }
-    phi__process_poll_again(p); /* set again, before anything else asks for memory */
+    phi__process_poll_again(p); /* set again, before anything else takes memory */
     if (p->state != PHI__PROCESS_REAPED) phi__process_watch_all(p);
     if (p->state == PHI__PROCESS_REAPED && !phi__process_rest(p)) return;
     phi__process_settle(p);
@@ -394,7 +394,7 @@ static bool phi__process_has_cwd(const phi__process_desc *desc) {
 #endif
 }
 
-/* What a refusal means: a missing program and a missing directory have the same number. */
+/* The reason of a refusal: a missing program and a missing directory have the same number. */
 static phi_status phi__process_refusal(int error, const phi__process_desc *desc) {
     if (error == EMFILE || error == ENFILE || error == EAGAIN) return PHI_BUSY;
     if (error == ENOMEM) return PHI_NO_MEMORY;

@@ -2,9 +2,10 @@
    as a group, reaped without blocking.
 
    A child leads a process group of its own, starts with default signals and an empty signal mask,
-   in the host's environment and what the desc adds, and holds no descriptor but its three streams
-   (where the system cannot close the rest: none of phi's). When it has exited, the rest of its
-   group is killed: no background process that it started outlives it, unless that left the group.
+   in the host's environment with the desc's additions, and holds no descriptor but its three
+   streams (where the system cannot close the rest: none of phi's). When it has exited, the rest of
+   its group is killed: no background process that it started outlives it, unless that left the
+   group.
 
    A host that ignores SIGCHLD, or waits for any child itself, takes the exit status from us: such
    a child is reported as exited with code -1 and signal 0, and its group is left alone, since its

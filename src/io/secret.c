@@ -251,8 +251,7 @@ static phi__secret *phi__secret_room(phi__secrets *set) {
     return &list[set->count];
 }
 
-/* Takes the place of the oldest of as many signatures as are kept; false: there is room for one
-   more. */
+/* Replaces the oldest kept signature; false: there is room for one more. */
 static bool phi__secret_replace(phi__secrets *set, phi_str text) {
     size_t i, n = 0;
     for (i = 0; i < set->count; i++)

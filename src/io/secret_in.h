@@ -2,12 +2,11 @@
    them.
 
    A set is filled from requests before they leave: secret headers, user info and queries of URLs,
-   keys. In texts asterisks of the same length then take the place of each secret, whether it stands
-   there as it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something
-   longer.
+   keys. In texts asterisks of the same length then replace each secret, whether it stands there as
+   it is, escaped (percent-encoding, JSON) or in base64, alone or inside of something longer.
    Secrets of less than 8 bytes are not searched for: they would be found everywhere.
-   Ownership: the set copies into its arena. It cannot hide what it found no memory for: look at
-   `failed`. */
+   Ownership: the set copies into its arena. It cannot hide a secret that it had no memory for:
+   check `failed`. */
 #ifndef PHI_IO_SECRET_IN_H
 #define PHI_IO_SECRET_IN_H
 
@@ -56,7 +55,7 @@ typedef enum phi__secret_text {
     PHI__SECRET_JSON /* JSON text: it stays valid */
 } phi__secret_text;
 
-/* Puts asterisks in the place of secrets. False: there were none. */
+/* Replaces secrets by asterisks. False: there were none. */
 PHI__FN bool phi__secret_hide(const phi__secrets *set, char *at, size_t len, phi__secret_text kind);
 /* How many bytes at the end of a part of a stream may be the beginning of a secret. */
 PHI__FN size_t phi__secret_tail(const phi__secrets *set, phi_str text);

@@ -1,7 +1,7 @@
 /* wake_in.h - wakes the pump: a descriptor that another thread or a signal handler makes readable.
 
-   Wakes are merged: between two drains at most one reaches the kernel. What a thread wrote before a
-   wake is visible to the pumping thread once the drain that swallowed the wake has returned. */
+   Wakes are merged: between two drains at most one reaches the kernel. A thread's writes before a
+   wake are visible to the pumping thread once the drain that swallowed the wake has returned. */
 #ifndef PHI_IO_WAKE_IN_H
 #define PHI_IO_WAKE_IN_H
 

@@ -3,8 +3,8 @@
 
 #include "base/utf8_in.h"
 
-/* Ids tell one thing from another, and files hold UTF-8: two ids that differ in bytes which are not
-   would be one there. */
+/* Ids must stay distinct in files, which hold UTF-8: two ids that differ only in bytes that are not
+   UTF-8 would be one there. */
 PHI__FN bool phi__id_fits(phi_str id) { return phi__utf8_valid(id) == id.len; }
 
 static bool phi__check_kind_fits(phi_role role, phi_content_kind kind) {

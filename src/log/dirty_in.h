@@ -8,14 +8,14 @@
 
 #include "base/base_in.h"
 
-/* Why a log is looked at in a step. */
+/* Why a step must handle a log. */
 typedef enum phi__dirty_why {
     PHI__DIRTY_GREW = 0, /* it has entries which its store has not been given */
-    PHI__DIRTY_LEAVES,   /* what it shows no more may leave memory */
+    PHI__DIRTY_LEAVES,   /* entries outside of its view may be evicted */
     PHI__DIRTY_WHYS
 } phi__dirty_why;
 
-/* A log's place in the lists; it is kept with what the store has of it. */
+/* A log's place in the lists; it is a part of the journal. */
 typedef struct phi__dirty {
     struct phi__dirty *next[PHI__DIRTY_WHYS], *prev[PHI__DIRTY_WHYS];
     bool listed[PHI__DIRTY_WHYS];

@@ -1,8 +1,8 @@
 /* log_in.h - the log's entries in memory: found by seq, stored in segments.
 
    Entries, and all they point to, live in segments and never move. Order is seq, which is also the
-   place in the log. Of a log that is in a store, segments to which no view points may leave memory:
-   their entries are then *away*, and `entries` has gaps. Nothing here reads or writes a store.
+   place in the log. Of a log in a store, segments to which no view points may be evicted: `entries`
+   then has gaps. Nothing here reads or writes a store.
    Threads: the pumping thread. */
 #ifndef PHI_LOG_LOG_IN_H
 #define PHI_LOG_LOG_IN_H
@@ -85,9 +85,9 @@ typedef struct phi__log {
     phi__entry **entries;
     size_t held, cap;
     int64_t made_ms, changed_ms; /* phi_thread_info */
-    bool left;         /* something went out of view since the last look at what may leave memory */
-    phi__grown *grown; /* where it is put when it grows; NULL: nowhere */
-    phi__dirty *dirty; /* its place there; NULL: it is in no store */
+    bool left;                   /* an entry went out of view since the last eviction */
+    phi__grown *grown;           /* where it is put when it grows; NULL: nowhere */
+    phi__dirty *dirty;           /* its place there; NULL: it is in no store */
 } phi__log;
 
 /* Makes an empty log. io: gives appended entries their time; NULL: no clock. */
@@ -95,7 +95,7 @@ PHI__FN void phi__log_init(phi__log *log, phi_memory *memory, phi__io *io);
 /* Gives back all it has; then it is to be initialised again. */
 PHI__FN void phi__log_free(phi__log *log);
 PHI__FN int64_t phi__log_now(const phi__log *log);
-/* An entry; NULL: it is away, or there is none. */
+/* An entry; NULL: it is evicted, or there is none. */
 PHI__FN phi__entry *phi__log_at(const phi__log *log, uint64_t seq);
 /* Room for n more entries, so that adding them cannot fail. False: no memory. */
 PHI__FN bool phi__log_reserve(phi__log *log, size_t n);
@@ -127,7 +127,7 @@ PHI__FN size_t phi__log_segment_bytes(const phi__log *log);
 PHI__FN bool phi__log_roll(phi__log *log, phi_str *carried);
 /* Leaves the current segment for a new one in any case. False: no memory. */
 PHI__FN bool phi__log_open(phi__log *log);
-/* Segments are freed that are not live: of what leaves memory. */
+/* Frees segments that are not live. */
 PHI__FN void phi__log_drop_dead(phi__log *log);
 PHI__FN void phi__log_pin(phi__segment *segment); /* it is live; NULL is harmless */
 

@@ -97,7 +97,7 @@ typedef struct phi_rewrite {
     const phi_span *spans; /* in order, apart from each other */
     size_t span_count;
     const char *revoke; /* instead of spans: undoes the rewrite of that op_id */
-    /* JSON text for the host, checked; kept, not shown to a model (default: none) */
+    /* JSON text for the host, checked; kept, never sent to a model (default: none) */
     const char *meta;
     const phi_written *written; /* (default: no model wrote it) */
     /* the lane to activate; a new lane begins empty. Alone, or with spans; never with revoke, and a
@@ -142,7 +142,7 @@ PHI_API phi_status phi_thread_entry(const phi_thread *thread, uint64_t seq, phi_
 /* Entries `from` to before `to` (past the end: up to the end) as a list in the arena, each as
    phi_thread_entry gives it; none where there are none. PHI_BAD_ARG: from is larger than to;
    PHI_NOT_FOUND:
-   some are forgotten; PHI_NO_MEMORY; what the store says. */
+   some are forgotten; PHI_NO_MEMORY; the store's status. */
 PHI_API phi_status phi_thread_slice(const phi_thread *thread, uint64_t from, uint64_t to,
                                     phi_arena *arena, const phi_entry **out, size_t *count);
 

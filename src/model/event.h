@@ -75,7 +75,7 @@ typedef enum phi_event_kind {
     PHI_EV_THREAD_UPDATED,
     /* forgotten: entries of the log that were freed, since the agent is at its memory limit */
     PHI_EV_FORGOTTEN,
-    /* context: a policy that asks for summaries leaves out older entries; once until more are */
+    /* context: a policy with summaries on request leaves out older entries; once until more are */
     PHI_EV_SUMMARY_NEEDED,
     PHI_EV_TOOL_HEARTBEAT /* elapsed_ms: a call runs that long already (phi_tool.heartbeat_ms) */
 } phi_event_kind;

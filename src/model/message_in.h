@@ -1,6 +1,6 @@
 /* message_in.h - for our own writers and readers of JSON: messages and their parts.
 
-   `scratch` is for checking text that should be JSON; what they take from it is given back. */
+   `scratch` is for checking text that should be JSON; its memory is given back. */
 #ifndef PHI_MODEL_MESSAGE_IN_H
 #define PHI_MODEL_MESSAGE_IN_H
 
@@ -37,7 +37,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
    Responses is a host's own name and stays. The result is the argument, or static. */
 PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
 
-/* ---- reading: from a tree, whose arena owns what comes out ---- */
+/* ---- reading: from a tree, whose arena owns the results ---- */
 
 /* As phi_message_from_json; the strings of the tree are not copied. */
 PHI__FN phi_status phi__message_get(const phi_json *root, phi_arena *arena, phi_message *out,

@@ -70,7 +70,7 @@ typedef struct phi__describe {
        next one. */
     const phi__open_calls *open;
     size_t open_at;
-    const phi_view_item *items; /* what the lane shows */
+    const phi_view_item *items; /* the lane's view */
     size_t item_count;
 } phi__describe;
 

@@ -14,7 +14,7 @@
 
 #ifndef PHI__NO_ENTRIES
 
-/* Appends it to a buffer; what it takes from `scratch` is given back. */
+/* Appends it to a buffer; memory of `scratch` is given back. */
 PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__entry *entry,
                             phi_arena *scratch);
 

@@ -1,7 +1,7 @@
 /* file_documents.c - documents of the file store: a temporary file, then a rename; and the lists.
 
-   The temporary file has one name for each id, and is written under the id's lock: what a killed
-   process leaves of it is overwritten by the next save, and removed with the document. */
+   The temporary file has one name for each id, and is written under the id's lock: the rest that a
+   killed process leaves is overwritten by the next save, and removed with the document. */
 #include "persist/file_store_in.h"
 
 #if !defined(PHI_NO_FILES) && !defined(PHI_NO_STORE_FILES)
@@ -12,7 +12,7 @@
 
 #define PHI__FS_AGENT_HEAD "{\"phi_agent_id\":"
 
-/* What a document says of its agent in its first bytes; false: nothing. */
+/* The agent id in a document's first bytes; false: none. */
 static bool phi__fs_told(phi_str bytes, phi__json_text *out) {
     phi__json_cursor c;
     phi__json_text key;

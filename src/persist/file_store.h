@@ -7,7 +7,7 @@
 
    A document whose agent cannot be read from it (a member "agent_id" of its own object, in the
    first 64 KiB) has an extra first line, {"phi_agent_id":"..."}, which load leaves out. A thread's
-   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of what comes after its comma
+   line is {"crc":"9ae0daaf","seq":12,"e":ENTRY}: the CRC-32, in hex, of the bytes after its comma
    up to the line's end; lines that were appended together say so ("of":[12,14]), and count only
    when all of them are there. Writers lock, readers do not: a reader beside a writer may see the
    state of a moment ago. Nothing waits for a lock. Files are made for their owner alone (0600);

@@ -14,7 +14,7 @@ enum {
     PHI__FS_ID = 128,    /* bytes of an id */
     PHI__FS_NAME = 160,  /* and of a file's name, with all that is put around it */
     PHI__FS_HEADER = 34, /* bytes of a thread's first line */
-    PHI__FS_HEAD = 65536 /* bytes of a document that are looked at for its agent */
+    PHI__FS_HEAD = 65536 /* bytes of a document that are searched for its agent */
 };
 
 /* Where a thread's file ends. */

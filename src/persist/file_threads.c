@@ -250,7 +250,7 @@ static phi_status phi__ft_header(phi__ft_scan *s) {
         s->end = s->base + s->at;
         return PHI_OK;
     }
-    /* Zeros are what a loss of power can leave of a file whose size was already written. */
+    /* A power failure can leave zeros in a file whose size was already written. */
     if (status == PHI_NOT_FOUND && (begun || text.at[0] == '\0')) return PHI_NOT_FOUND;
     if (status != PHI_OK && status != PHI_NOT_FOUND) return status;
     return phi__ft_damaged(s, 1,
@@ -277,7 +277,7 @@ static phi_status phi__ft_misplaced(phi__ft_scan *s, uint64_t has, uint64_t expe
     return PHI_PARSE;
 }
 
-/* Goes over the whole file. */
+/* Reads the whole file. */
 static phi_status phi__ft_run(phi__ft_scan *s) {
     phi__ft_line line;
     phi_str text;
@@ -375,7 +375,7 @@ static phi_status phi__ft_find_tail(phi__fs *fs, intptr_t file, const phi__disk_
     return status;
 }
 
-/* After a reading: nobody else writes to a thread that is held. */
+/* After a reading: no other process writes to a locked thread. */
 static void phi__ft_remember(phi__ft_scan *s, const char *thread_id) {
     phi__fs_held *held = phi__fs_find(s->fs, thread_id);
     phi__disk_info info;

@@ -29,7 +29,7 @@ PHI__FN bool phi__journal_id_fits(const char *id) {
     return n >= 1 && n <= 128;
 }
 
-/* ---- which are to be looked at ---- */
+/* ---- lists of logs to handle ---- */
 
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why) {
     phi__dirty *dirty = phi__dirty_next(grown, why);

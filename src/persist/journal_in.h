@@ -47,8 +47,8 @@ PHI__FN void phi__journal_list(phi_thread *thread, phi__dirty_why why);
 PHI__FN phi__journal *phi__journal_next(phi__grown *grown, phi__dirty_why why);
 #endif
 
-/* The end of a thread that may be in a store, which gets what it lacks. As phi__thread_destroy
-   else. */
+/* The end of a thread that may be in a store, to which missing entries are written. As
+   phi__thread_destroy else. */
 PHI__FN void phi__thread_free(phi_thread *thread);
 
 #endif

@@ -1,7 +1,6 @@
 /* recall_in.h - evicts entries from memory, and recalls them from the store.
 
-   Only here is a store read for a log that is in use: by what a host or a run asks for, first of
-   all, and once. */
+   Only here is a store read for a log in use: once, at the start of a host's or a run's call. */
 #ifndef PHI_PERSIST_RECALL_IN_H
 #define PHI_PERSIST_RECALL_IN_H
 
@@ -10,7 +9,7 @@
 /* Reads back all evicted entries; pointers to entries in memory stay valid. PHI_OK: the log is
    whole. Else the store's status, or PHI_NO_MEMORY, and nothing changed. */
 PHI__FN phi_status phi__thread_recall(const phi_thread *thread);
-/* Message i of the active lane, read back where it is away; NULL: there is none, or it cannot be
+/* Message i of the active lane, recalled if it is evicted; NULL: there is none, or it cannot be
    read (*status is not PHI_OK then). */
 PHI__FN const phi_message *phi__thread_said(const phi_thread *thread, size_t i, phi_status *status);
 
@@ -40,7 +39,7 @@ PHI__FN void phi__thread_evict_end(phi_thread *thread);
 
 /* ---- views.c ---- */
 
-/* An entry as the public struct shows it. */
+/* An entry in the public struct. */
 PHI__FN void phi__thread_show(const phi_thread *thread, const phi__entry *entry, phi_entry *out);
 
 #endif

@@ -1,8 +1,7 @@
 /* recorder.c - a state machine from events to sessions.
 
-   An event is first written as JSON, which is what the record keeps of it, and then read back: so
-   that events of living agents, of files and of others are one thing here, and nothing points into
-   a runtime.
+   An event is first written as JSON, which the record keeps, and then read back. So events of
+   living agents, of files and of others are handled in one way, and nothing points into a runtime.
    recorder_known.c finds recorded sessions and loops, recorder_links.c links loops of different
    sessions. */
 #include "record/recorder_in.h"
@@ -56,13 +55,13 @@ static bool phi__rec_formation(phi_recorder *rec, phi__session_box *box, int64_t
     return true;
 }
 
-/* The agent of its first run, unless the host has said whose it is. */
+/* The agent of its first run, unless the host has named one. */
 static bool phi__rec_owner(phi__session_box *box, phi_str agent_id) {
     if (box->pub.formation.kind == PHI_FORMATION_EXPLICIT && box->pub.agent_id.len > 0) return true;
     return phi__session_keep(box, agent_id, &box->pub.agent_id);
 }
 
-/* Asks the host once. False: the session is rejected, and has no loops any more. */
+/* Calls before_task_fn once. False: the session is rejected, and has no loops any more. */
 static bool phi__rec_ask(phi_recorder *rec, phi__session_box *box) {
     if (!box->asked && rec->desc.before_task_fn != NULL) {
         rec->busy = true;
@@ -415,7 +414,7 @@ PHI_API void phi_recorder_free(phi_recorder *recorder) {
     phi__free(&memory, recorder, sizeof *recorder);
 }
 
-/* Events of loops that nobody knows, and unwanted ones, are not even written. */
+/* Events of unknown loops, and unwanted ones, are not even written. */
 static bool phi__rec_passes(phi_recorder *rec, const phi_event *ev) {
     if (ev->kind == PHI_EV_AGENT_START || ev->kind == PHI_EV_PARALLEL_START ||
         ev->kind == PHI_EV_PARALLEL_END)
@@ -471,7 +470,7 @@ PHI_API phi_status phi_recorder_add_json(phi_recorder *recorder, phi_str json) {
     return status == PHI_OK ? phi__rec_event(recorder, &read, json) : status;
 }
 
-/* What it holds counts in its budget, and in the recorder's while that has it. */
+/* Its memory counts in its budget, and in the recorder's while that owns it. */
 static void phi__rec_own(phi_recorder *rec, phi__session_box *box, bool own) {
     phi_memory *memory = &rec->memory;
     if (own)

@@ -44,7 +44,7 @@ static const phi_child_ref *phi__rec_ref(const phi_loop_record *loop, const phi_
     return NULL;
 }
 
-/* A new session's first loop: whether a call that has ended said it began it. */
+/* A new session's first loop: whether an ended call names it as its own run. */
 static bool phi__rec_claimed(phi_recorder *rec, phi__loop_box *child) {
     phi__session_box *box = NULL;
     size_t i;

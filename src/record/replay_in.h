@@ -1,12 +1,12 @@
 /* replay_in.h - structs and functions that the files of the tape share.
 
-   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of what stands before it. "k"
-   says what a line is:
-   tape    the head: version, seed of chance, first time, whether the transport tells stages
+   A tape is JSON Lines; the last member of a line, "sum", is a CRC-32 of the bytes before it. "k"
+   is the kind of a line:
+   tape the head: version, seed of chance, first time, whether the transport reports stages
    t       a step lets something in: its time; idle: steps before it in which nothing came; more:
    the same step, later
-   now     the host looked at the clock between two steps, after `after` looks at the older time
-   timers  they were fired
+   now the host read the clock between two steps, after `after` readings of the older time timers
+   they were fired
    posts   those of the host were read
    request, stage, head, bytes, end    of transfer x
    result, update                      of a call; start: given inside of its tool's start

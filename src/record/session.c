@@ -105,7 +105,7 @@ PHI__FN phi_str phi__session_segment_of(phi_str loop_id) {
     return phi__str(loop_id.at + first + 1, last - first - 2);
 }
 
-/* ---- what a run was asked with ---- */
+/* ---- the settings of a run ---- */
 
 static uint32_t phi__session_u32(const phi_json *node, bool *has) {
     uint64_t n = phi_json_uint(node, UINT64_MAX);

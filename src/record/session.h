@@ -26,7 +26,7 @@ typedef enum phi_loop_status {
     PHI_LOOP_PENDING = 0, /* announced by a parallel group, and not begun */
     PHI_LOOP_RUNNING,
     PHI_LOOP_COMPLETED, /* it ended, also when it failed: its last message says so */
-    PHI_LOOP_REJECTED,  /* an input filter said no */
+    PHI_LOOP_REJECTED,  /* an input filter refused it */
     PHI_LOOP_ABORTED    /* its end was never seen */
 } phi_loop_status;
 
@@ -149,7 +149,7 @@ typedef struct phi_session {
     phi_session_scope scope;
     phi_loop_record **loops; /* in the order in which they began */
     size_t loop_count;
-    bool rejected; /* before_task said no: it has no loops. Not in the JSON */
+    bool rejected; /* before_task_fn refused: it has no loops. Not in the JSON */
 } phi_session;
 
 /* NULL is harmless. */

@@ -89,7 +89,7 @@ static phi_status phi__sblk_find_lanes(phi__sblk *s, uint64_t count) {
     return status;
 }
 
-/* ---- what the log has ---- */
+/* ---- the log's messages ---- */
 
 static void phi__sblk_revoke(phi__sblk *s, const char *op_id) {
     size_t i = s->op_count;
@@ -203,8 +203,8 @@ static size_t phi__sblk_same(const phi__sblk *s, size_t at) {
     return end;
 }
 
-/* The loop whose block the items from `at` up to `end` belong to: of what they stand for the last
-   one, where nothing of it is shown besides them. SIZE_MAX: none. */
+/* The loop whose block gets the items from `at` up to `end`: the last loop that they stand for, if
+   no other item of the view is of it. SIZE_MAX: none. */
 static size_t phi__sblk_owner(const phi__sblk *s, size_t at, size_t end) {
     const phi_view_item *item = &s->items[at];
     size_t first = phi__sblk_at(s, item->from), last = first;
@@ -268,7 +268,7 @@ static size_t phi__sblk_turn_end(const phi_loop_record *loop, size_t at) {
     return at;
 }
 
-/* How many of its messages are shown as they are, before anything else is of it. */
+/* How many of its messages are in view as they are, before any other item of it. */
 static size_t phi__sblk_plain(const phi__sblk *s, size_t at) {
     const phi__sblk_loop *loop = &s->loops[at];
     size_t i, n = 0;
@@ -322,7 +322,7 @@ static void phi__sblk_turns(phi_block_section *section, size_t from, size_t end)
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-/* All that is shown of it. */
+/* All items of it in view. */
 static phi_status phi__sblk_earlier(phi__sblk *s, size_t at, size_t turns,
                                     phi_compaction_block *block) {
     phi__sblk_turns(&block->keep_compacted, 0, turns);

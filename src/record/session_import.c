@@ -28,7 +28,7 @@ typedef struct phi__simp {
 
 /* ---- spans ---- */
 
-/* Whether a model is shown anything of a message: a rewrite holds no others. */
+/* Whether a message has anything for a model: a rewrite holds no others. */
 static bool phi__simp_says(const phi_message *m) {
     return m->role != PHI_ROLE_EXTENSION && m->content_count > 0;
 }
@@ -82,7 +82,7 @@ static bool phi__simp_same(const phi_message *a, const phi_message *b) {
     return true;
 }
 
-/* Whether a section has the same messages as these, but for what they say. */
+/* Whether a section has the same messages as these, except for their text. */
 static bool phi__simp_one_by_one(const phi_message *messages, size_t count,
                                  const phi_block_section *section) {
     size_t i;

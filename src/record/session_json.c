@@ -136,8 +136,8 @@ static bool phi__sw_is_common(phi_str json) {
            (phi_json_find(json, "message", &message) == PHI_OK && message.type == PHI_JSON_OBJECT);
 }
 
-/* Whether an event that was recorded long ago, or by hand, has what the original's reader refuses
-   the whole file for: names in place of node ids, a protocol that it does not know. */
+/* Whether an event that was recorded long ago, or by hand, would make the original's reader refuse
+   the whole file: names in place of node ids, a protocol that it does not know. */
 static bool phi__sw_is_foreign(phi_str json) {
     phi_json_found type, at;
     if (phi_json_find(json, "type", &type) != PHI_OK || type.type != PHI_JSON_STRING) return false;
@@ -320,7 +320,7 @@ static void phi__sw_session(phi__session_writer *w, const phi_session *session) 
 
 /* ---- indenting ---- */
 
-/* Counts what it would write where `out` is NULL. */
+/* With `out` NULL it only counts. */
 typedef struct phi__session_indent {
     char *out;
     size_t len, depth;

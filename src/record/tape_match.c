@@ -59,7 +59,7 @@ static bool phi__play_same(const phi_json *then, const phi_json *now, const char
     return true;
 }
 
-/* Where two bodies differ, if both are whole: shown from a little before there. */
+/* Where two bodies differ, if both are whole: quoted from a little before that place. */
 static phi_str phi__play_from(phi_str body, size_t at) {
     size_t from = at > 40 ? at - 40 : 0, n;
     phi_str cut;

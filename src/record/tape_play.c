@@ -43,7 +43,7 @@ static uint64_t phi__play_clock(void *user_data) {
 
 static uint64_t phi__play_work_us(void *user_data) {
     (void)user_data;
-    return 0; /* only bytes bound a step: what it comes to is the same on every machine */
+    return 0; /* only bytes bound a step: its work is the same on every machine */
 }
 
 static uint64_t phi__play_look_us(phi_tape *base) { return phi__play_of(base)->us; }
@@ -131,7 +131,7 @@ static phi_str phi__play_words_of(phi__tape *tape, phi__buf *out, const phi__too
     return phi__buf_str(out);
 }
 
-/* What a tool has given now against what it gave then. */
+/* Compares a tool's result with the recorded one. */
 static void phi__play_compare(phi__tape *tape, size_t line, phi__toolcall *call,
                               const phi_message *recorded) {
     phi__buf then, now;
@@ -223,7 +223,7 @@ static phi__played phi__play_line(phi__tape *tape, const phi__tape_line *line) {
     return PHI__PLAYED;
 }
 
-/* Whether a line is let in: the rest is what the run does, or another step. */
+/* Whether a line is input: other lines are the run's outputs, or begin another step. */
 static bool phi__play_comes_in(const phi__tape_line *line) {
     switch (line->kind) {
     case PHI__TAPE_T: return line->more;
@@ -267,7 +267,7 @@ static void phi__play_missing(phi__tape *tape, size_t at) {
         phi__str(line->text.at, phi__utf8_cut(line->text, PHI__PLAY_WORDS)), phi_str_of("nothing"));
 }
 
-/* Passes what the run has done, all of it, and looks that the host did not make; at the end:
+/* Passes all outputs of the run, and clock readings that the host did not make; at the end:
    false. */
 static bool phi__play_pass(phi__tape *tape) {
     for (; tape->at < tape->count; tape->at++) {
@@ -341,9 +341,8 @@ static void phi__play_ends(phi__tape *tape) {
         phi_str_of("the run goes on"));
 }
 
-/* Whether it is time for a step of the tape: after as many empty ones as there were, and where it
-   is the host who makes something happen in it, or a model in the process that is asked in every
-   step, when that is so. */
+/* Whether it is time for the tape's next step: after as many empty steps as recorded, and, if the
+   host or a model in the process causes its events, once that has happened. */
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
@@ -392,7 +391,7 @@ static void phi__play_begin(phi_tape *base) {
 static void phi__play_rest(phi_tape *base) { phi__play_let_in(phi__play_of(base), true); }
 static void phi__play_nothing(phi_tape *base) { (void)base; }
 
-/* ---- what the run asks for ---- */
+/* ---- requests of the run ---- */
 
 static phi_status phi__play_open(void *user_data, phi_transfer transfer,
                                  const phi_request *request) {
@@ -526,7 +525,7 @@ static phi_status phi__play_stage(phi_tape *base, phi_transfer transfer, phi_tra
     (void)base;
     (void)transfer;
     (void)stage;
-    return PHI_STALE; /* nobody but the tape carries anything */
+    return PHI_STALE; /* only the tape carries requests */
 }
 
 static phi_status phi__play_head(phi_tape *base, phi_transfer transfer, int status,

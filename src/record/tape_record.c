@@ -77,7 +77,7 @@ static phi__buf *phi__record_flow_line(phi__tape *tape, const char *kind, uint64
     return line;
 }
 
-/* ---- what a transport says ---- */
+/* ---- input of a transport ---- */
 
 static phi_status phi__record_stage(phi_tape *base, phi_transfer transfer,
                                     phi_transfer_stage stage) {
@@ -141,8 +141,8 @@ static void phi__record_bytes(phi__tape *tape, uint64_t x, phi_str bytes) {
     phi__tape_end_line(tape);
 }
 
-/* What may be the beginning of a secret waits for what comes behind it; at the end nothing does. A
-   step in which there was no room has let nothing in. */
+/* Bytes that may begin a secret wait for the next bytes; at the end none wait. A step without room
+   has let nothing in. */
 static phi_status phi__record_pass(phi__tape *tape, phi__tape_flow *flow, phi_str more, bool last) {
     phi_status status = PHI_OK;
     size_t tail;

@@ -8,7 +8,7 @@
                if (phi__json_text_is(key, PHI__LIT("type"))) phi__json_take_text(&c, &type);
                else phi__json_skip(&c);
            }
-       if (c.bad) ...                       // broken text: said once, at the end
+       if (c.bad) ... // broken text: checked once, at the end
 
    Every value is consumed by exactly one take, enter or skip. A take or enter of another type than
    the value has skips the value and returns false: null and surprises need no code. After broken

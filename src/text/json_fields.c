@@ -1,7 +1,7 @@
 /* json_fields.c - a state machine over the bytes of a growing text: each call continues where the
    last one stopped.
 
-   No byte is looked at twice but those of a number or an escape that was cut, and a key's. */
+   No byte is read twice, except those of a cut number or escape, and of keys. */
 #include "text/json_fields_in.h"
 
 #include "text/json_cursor_in.h"
@@ -20,7 +20,7 @@ enum phi__json_field_state {
     PHI__JSON_FIELD_IN_WORD
 };
 
-/* What a look at the next bytes came to. */
+/* The outcome of reading the next bytes. */
 typedef enum phi__json_field_got {
     PHI__JSON_FIELD_MORE, /* go on */
     PHI__JSON_FIELD_CUT,  /* the text must grow first */

@@ -4,8 +4,7 @@
        // whenever `text` has grown at its end:
        while ((got = phi__json_fields_next(&fields, text, &path, &value)) > 0)
            use(path, value);
-       if (got < 0) ...                     // said from now on: nothing more is found
-       phi__json_fields_free(&fields);
+       if (got < 0) ... // from now on: no more values are found phi__json_fields_free(&fields);
 
    A value is a leaf: a string, a number, true, false, null, an empty array or object. Each is found
    once, in the text's order. The values of a complete text are the leaves of its tree, duplicate
@@ -37,7 +36,7 @@ typedef struct phi__json_fields {
     phi__buf path;
     phi__json_frame *open;
     size_t depth, cap;
-    size_t at;    /* of the text: looked at so far */
+    size_t at;    /* of the text: read so far */
     size_t token; /* where the string, number or word under way begins */
     uint8_t state;
     phi_status status; /* PHI_BUSY until something is wrong */

@@ -64,7 +64,7 @@ PHI__FN bool phi__json_path_step(const char **path, phi__json_step *step) {
 }
 
 /* Which of names[from..to) it has; `to`: none of them. They are not empty, and the first byte
-   mostly tells. */
+   mostly decides. */
 static inline size_t phi__json_name_of(const phi_json *child, const phi_str *names, size_t from,
                                        size_t to) {
     size_t len = phi__json_key_len(child), i;
@@ -257,7 +257,7 @@ static bool phi__json_same_number(const phi_json *a, const phi_json *b) {
     uint64_t u;
     if (kind == phi__json_kind_of(b))
         return kind == PHI__JSON_DOUBLE ? a->v.d == b->v.d : a->v.u == b->v.u;
-    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare that with what the other holds */
+    if (kind != PHI__JSON_DOUBLE) { /* an integer kind: compare it with the other's value */
         const phi_json *other = a;
         a = b;
         b = other;

@@ -77,7 +77,7 @@ PHI__FN void phi__json_pick(const phi_json *object, const phi_str *names, size_t
 
 /* ---- writing into a buffer; a failure shows in buf->failed ---- */
 
-/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: what we write is always
+/* "text" with quotes and escapes. Bytes that are not UTF-8 become U+FFFD: the output is always
    valid JSON. */
 PHI__FN void phi__json_put_str(phi__buf *buf, phi_str text);
 /* The same without the quotes, to write a string piece by piece; a piece must not end inside of a
@@ -105,7 +105,7 @@ typedef struct phi__json_writer {
     const phi_json *few[PHI__JSON_STACK];
     size_t depth, cap;
     phi_str rest;                    /* of a string under way */
-    bool in_string, in_key, written; /* written: node is, and what comes after it is not */
+    bool in_string, in_key, written; /* written: node is, and its successors are not */
     uint32_t flags;
     phi_status status;
 } phi__json_writer;
@@ -181,7 +181,7 @@ static inline bool phi__json_special_word(const char *at) {
 /* Where in [at, end) the first byte is that is not plain ASCII text (a quote, a backslash, a
    control character, a byte from 0x80), or end. */
 PHI__FN const char *phi__json_plain_end(const char *at, const char *end);
-/* The same where the way is mostly short: the first bytes are looked at in line. */
+/* The same for mostly short texts: checks the first bytes in line. */
 static inline const char *phi__json_plain_short(const char *at, const char *end) {
 #if defined(__SSE2__)
     if (end - at >= 16) {
@@ -194,7 +194,7 @@ static inline const char *phi__json_plain_short(const char *at, const char *end)
     return phi__json_plain_end(at, end);
 }
 /* Of a string whose opening quote is before `at`: where its closing quote is, or NULL. *escaped
-   says whether there is a backslash; nothing else is looked at. */
+   says whether there is a backslash; nothing else is checked. */
 PHI__FN const char *phi__json_quote(const char *at, const char *end, bool *escaped);
 /* The same where the way is mostly short. */
 static inline const char *phi__json_quote_short(const char *at, const char *end, bool *escaped) {

@@ -86,7 +86,7 @@ static int32_t phi__json_unit(const char *at, const char *end) {
     return unit;
 }
 
-/* What the letter of an escape stands for; 0: it is none of those. */
+/* The character of an escape's letter; 0: unknown letter. */
 static const char phi__json_stands_for[128] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
                                               "\0\0\0\0\0\0\0\0\"\0\0\0\0\0\0\0\0\0\0\0\0/"
                                               "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
@@ -128,7 +128,7 @@ static const char *phi__json_unescape_one(const char *at, const char *end, char 
     }
     n = phi__json_utf8(at, end);
     if (n == 0) {
-        n = phi__utf8_bad(at, end); /* before what it stood in is overwritten */
+        n = phi__utf8_bad(at, end); /* before its bytes are overwritten */
         *to += phi__utf8_put(*to, 0xfffd);
         return at + n;
     }

@@ -63,7 +63,7 @@ static const char *phi__json_put_special(const char *at, const char *end, bool a
 }
 
 #define PHI__JSON_WRITE_ROOM 256u   /* bytes to begin with: a small text then needs no more */
-#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for what they may become */
+#define PHI__JSON_ESCAPE_SLICE 256u /* bytes of text; room is made for their escaped form */
 #define PHI__JSON_OVER 16u          /* bytes that may be written past what counts */
 
 /* Copies bytes as long as they are plain; may write up to PHI__JSON_OVER bytes too many. */

@@ -8,9 +8,9 @@
        phi__records_put(&buf, fields, PHI__COUNT(fields), &game);            // "name":"x","lives":3
        good = phi__records_get(node, fields, PHI__COUNT(fields), &game, NULL);
 
-   Members stand in the table's order. What a table cannot say (lists, numbers that depend on
-   others, words of their own) is written in code, between two tables or with the functions for one
-   member. Keys are literals. */
+   Members stand in the table's order. Members that a table cannot describe (lists, numbers that
+   depend on others, names of their own) are written in code, between two tables or with the
+   functions for one member. Keys are literals. */
 #ifndef PHI_TEXT_RECORDS_IN_H
 #define PHI_TEXT_RECORDS_IN_H
 

@@ -81,7 +81,7 @@ static bool phi__schema_range(phi__schema *c, const phi_json *schema, const phi_
                    *most = phi_json_get(schema, "maximum");
     const phi_json *above = phi_json_get(schema, "exclusiveMinimum");
     const phi_json *below = phi_json_get(schema, "exclusiveMaximum");
-    if (phi_json_bool(above, false)) above = least; /* as draft 4 said it */
+    if (phi_json_bool(above, false)) above = least; /* as in draft 4 */
     if (phi_json_bool(below, false)) below = most;
     if (phi_json_is_number(above) &&
         !phi__schema_bound(c, above, value, phi__schema_order(value, above) > 0,
@@ -192,14 +192,14 @@ static bool phi__schema_members(phi__schema *c, const phi_json *schema, const ph
     return fits;
 }
 
-/* How many of the schemas fit, at most two: that is all anyone asks. */
+/* How many of the schemas fit, counted up to two. */
 static unsigned phi__schema_fitting(phi__schema *c, const phi_json *list, const phi_json *value) {
     phi_json_iter it = phi_json_each(list);
     unsigned fit = 0;
     c->quiet++;
     while (fit < 2 && c->status == PHI_OK && phi_json_next(&it) != NULL)
         fit += phi__schema_fits(c, it.at, value);
-    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and said so */
+    if (c->quiet > 0) c->quiet--; /* 0: a bound was hit, and reported */
     return fit;
 }
 
@@ -407,7 +407,7 @@ static bool phi__schema_sound_names(const phi_json *names) {
     return true;
 }
 
-/* What a keyword of that shape must be, where `node` is not; NULL: it is. */
+/* The expected type of a keyword, if `node` is of another; NULL: it fits. */
 static const char *phi__schema_wrong(unsigned shape, const phi_json *node) {
     bool list = phi_json_is_array(node) && phi_json_count(node) > 0;
     switch (shape) {

@@ -8,7 +8,7 @@
 #ifndef PHI_NO_SCHEMA
 
 #define PHI__SCHEMA_DEPTH 256u     /* schemas within schemas, references followed */
-#define PHI__SCHEMA_WORK 16000000u /* members looked at; some tenths of a second */
+#define PHI__SCHEMA_WORK 16000000u /* members visited; some tenths of a second */
 
 typedef struct phi__schema {
     const phi_json *root;
@@ -22,7 +22,7 @@ typedef struct phi__schema {
 
 PHI__FN void phi__schema_put(phi__schema *c, phi_str text);
 PHI__FN void phi__schema_text(phi__schema *c, const char *text);
-/* Begins a message; false: nobody wants one now. */
+/* Begins a message; false: no message is needed. */
 PHI__FN bool phi__schema_say(phi__schema *c, const char *text);
 PHI__FN void phi__schema_quote(phi__schema *c, phi_str text);
 PHI__FN void phi__schema_number(phi__schema *c, const phi_json *node);

@@ -30,7 +30,7 @@ PHI__FN bool phi__schema_say(phi__schema *c, const char *text) {
     return true;
 }
 
-#define PHI__SCHEMA_QUOTE 60u /* bytes of a string that a message shows */
+#define PHI__SCHEMA_QUOTE 60u /* bytes of a string in a message */
 
 PHI__FN void phi__schema_quote(phi__schema *c, phi_str text) {
     phi__schema_text(c, "\"");

@@ -14,7 +14,7 @@ enum {
     PHI__BASH_RETRY_US = 5000      /* until the next try to start, or to update */
 };
 
-/* What a stream said, as UTF-8 and no more than is shown. */
+/* A stream's output, as UTF-8, cut to the limit. */
 typedef struct phi__bash_stream {
     phi__buf kept;
     char tail[4]; /* the first bytes of a character whose rest has not come */
@@ -27,7 +27,7 @@ typedef struct phi__bash {
     const char *command;
     phi__process *process;
     phi__bash_stream streams[2];
-    phi__buf fresh; /* both streams as they came, not yet told */
+    phi__buf fresh; /* both streams as they came, not yet reported */
     bool stopped;
     phi__timer deadline, tick; /* tick: starts, or reports new output */
 } phi__bash;
@@ -48,7 +48,7 @@ static void phi__bash_at(phi__bash *bash, phi__timer *timer, uint64_t us) {
         (void)phi__job_no_memory(&bash->job);
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
 /* How many bytes are whole characters, or cannot become any. */
 static size_t phi__bash_whole(const char *at, size_t len) {
@@ -129,7 +129,7 @@ static void phi__bash_exited(void *ctx, int code, int signal_number) {
     (void)signal_number;
     phi__bash_keep(bash, out_of, out_of->tail, out_of->tail_len);
     phi__bash_keep(bash, err_of, err_of->tail, err_of->tail_len);
-    (void)phi__bash_tell(bash); /* the result holds it all, told or not */
+    (void)phi__bash_tell(bash); /* the result holds it all, reported or not */
     phi__buf_init(&out, bash->job.memory);
     (void)phi__buf_reserve(&out, out_of->kept.len + err_of->kept.len + 128);
     phi__buf_printf(&out, "Exit code: %d\n", code);

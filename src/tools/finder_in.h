@@ -18,7 +18,7 @@ typedef struct phi__finder {
 /* False: no memory, or a needle of 0 or of 4 GiB bytes. Zero it before. */
 PHI__FN bool phi__finder_begin(phi__finder *finder, phi_memory *memory, phi_str needle,
                                phi_str text, size_t most);
-/* Looks at about so many bytes; true: done. */
+/* Searches about so many bytes; true: done. */
 PHI__FN bool phi__finder_advance(phi__finder *finder, size_t units);
 PHI__FN void phi__finder_end(phi__finder *finder); /* of a zeroed one, and twice: harmless */
 

@@ -1,7 +1,7 @@
 /* read_file.c - the tool that reads text, numbered, or an image, in base64; a slice a step.
 
-   The lines that were asked for are numbered as they arrive, behind room for the header, whose
-   figures are only known at the end. */
+   The requested lines are numbered as they arrive, behind room for the header, whose figures are
+   only known at the end. */
 #include "tools/job_in.h"
 
 #ifndef PHI_NO_FILES
@@ -26,7 +26,7 @@ typedef struct phi__read {
     uint64_t line;         /* the one being read, from 0 */
     uint64_t bytes;        /* of the file so far */
     uint64_t wanted_bytes; /* of the lines wanted, their ends included */
-    uint64_t last;         /* lines shown */
+    uint64_t last;         /* lines returned */
     bool in_line;
     phi__file *file;
     phi__buf out;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    PHI__SEARCH_LINE_BYTES = 2000,  /* shown of one line */
+    PHI__SEARCH_LINE_BYTES = 2000,  /* bytes listed of one line */
     PHI__SEARCH_WORDS_BYTES = 2000, /* kept of stderr */
     PHI__SEARCH_ARGS = 20,
     PHI__SEARCH_RETRY_US = 5000
@@ -27,7 +27,7 @@ typedef struct phi__search {
     phi__process *process;
     phi__timer deadline, tick;
     phi__buf line, out, words; /* line: the line being read */
-    size_t line_bytes;         /* of it, shown or not */
+    size_t line_bytes;         /* of it, listed or not */
     bool named;                /* the name of its file is whole */
     uint32_t matches;
 } phi__search;
@@ -45,7 +45,7 @@ static void phi__search_drop(phi__job *job) {
     phi__buf_free(&search->words);
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
 static phi_flow phi__search_done(phi__search *search) {
     char details[40];
@@ -61,7 +61,7 @@ static phi_flow phi__search_done(phi__search *search) {
     return phi__job_done(&search->job, phi__buf_str(&search->out), details);
 }
 
-/* A whole line; true: it was the last that is shown, and the job is done. */
+/* A whole line; true: it was the last to list, and the job is done. */
 static bool phi__search_line(phi__search *search) {
     phi_str line = phi__buf_str(&search->line);
     size_t shown = phi__utf8_cut(line, PHI__SEARCH_LINE_BYTES);
@@ -123,7 +123,8 @@ static bool phi__search_output(void *ctx, int stream, const char *bytes, size_t 
         }
         newline = (const char *)memchr(bytes, '\n', len);
         n = newline != NULL ? (size_t)(newline - bytes) : len;
-        /* One byte more than is shown tells a cut apart; three may belong to its last character. */
+        /* One byte more than is listed shows that the line was cut; three more may belong to its
+           last character. */
         phi__buf_add(&search->line, bytes,
                      phi__min(n, PHI__SEARCH_LINE_BYTES + 4 - search->line.len));
         search->line_bytes += n;

@@ -50,9 +50,9 @@ typedef struct phi_tools_desc {
     uint32_t list_timeout_ms;   /* (default 10,000; PHI_UNLIMITED) */
     uint32_t search_timeout_ms; /* (default 30,000; PHI_UNLIMITED) */
     uint32_t max_output_bytes;  /* of each of a command's streams (default 262,144) */
-    uint32_t max_read_bytes;    /* of a text file, or of the lines asked for (default 1,048,576) */
-    uint32_t max_files;         /* shown by list_files (default 200) */
-    uint32_t max_matches;       /* shown by search (default 50) */
+    uint32_t max_read_bytes;    /* of a text file, or of the requested lines (default 1,048,576) */
+    uint32_t max_files;         /* listed by list_files (default 200) */
+    uint32_t max_matches;       /* listed by search (default 50) */
 } phi_tools_desc;
 
 /* Tools and their settings. `tools` and `count` are for the caller to read, all other fields are

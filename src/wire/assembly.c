@@ -175,7 +175,7 @@ static void phi__assembly_finish_call(phi__assembly *a, size_t block) {
     d->open = false;
 }
 
-/* Of a call that is the answer: its signature and what it would be replayed as are a call's. */
+/* Of a call that is the answer: drops its signature and replay data, which are a call's. */
 static phi_content phi__assembly_view_answer(const phi__draft *d) {
     phi_content c;
     memset(&c, 0, sizeof c);

@@ -4,8 +4,8 @@
    the new bytes. The sink and the view get valid UTF-8 always: garbage becomes U+FFFD, and half a
    surrogate pair or UTF-8 sequence at the end of a delta waits for the next one. Nothing here knows
    a protocol or does I/O.
-   Ownership: buffers come from `memory` and go with phi__assembly_free. What the views point to is
-   valid until the next call that appends. */
+   Ownership: buffers come from `memory` and are freed with phi__assembly_free. Pointers of the
+   views are valid until the next call that appends. */
 #ifndef PHI_WIRE_ASSEMBLY_IN_H
 #define PHI_WIRE_ASSEMBLY_IN_H
 
@@ -25,7 +25,7 @@ typedef struct phi__draft {
     bool open; /* more may come; a tool call still open at the end is incomplete */
     bool redacted;
     bool incomplete;   /* tool call: broke off; set by phi__assembly_finish */
-    bool replay_open;  /* replay is still being written: not shown */
+    bool replay_open;  /* replay is still being written: not in the view */
     uint8_t held_len;  /* bytes in `held` */
     char held[4];      /* the start of a UTF-8 sequence that a delta cut */
     uint32_t rewrites; /* how often other bytes replaced received ones */
@@ -40,7 +40,7 @@ typedef struct phi__draft {
 
 typedef struct phi__assembly phi__assembly;
 
-/* What the sink hears, right when it is so. */
+/* The sink's functions, called at once. */
 typedef enum phi__part {
     PHI__PART_START,    /* the answer began: model and id are known, as far as the wire says */
     PHI__PART_BLOCK,    /* a block began */
@@ -82,7 +82,7 @@ PHI__FN size_t phi__assembly_find(const phi__assembly *a, int64_t key); /* lates
    a text or thinking block before it is then whole. */
 PHI__FN size_t phi__assembly_current(phi__assembly *a, phi_content_kind kind);
 
-/* Appends to a block's bytes and tells the sink: plain bytes, or the inside of a JSON string that
+/* Appends to a block's bytes and calls the sink: plain bytes, or the inside of a JSON string that
    is unescaped on the way. A block of SIZE_MAX takes nothing. */
 PHI__FN void phi__assembly_add(phi__assembly *a, size_t block, phi_str bytes);
 PHI__FN void phi__assembly_add_json(phi__assembly *a, size_t block, phi_str raw, bool has_escapes);
@@ -127,8 +127,8 @@ PHI__FN void phi__assembly_finish(phi__assembly *a);
 PHI__FN void phi__assembly_hide(phi__assembly *a, const phi__secrets *secrets);
 
 /* The message so far, as views into the buffers; `content` must have room for a->count blocks.
-   model is what the wire said: the caller puts the name it asked for, the provider and the protocol
-   in its place, which is what later decides whether signatures may go back. */
+   model is the wire's name: the caller replaces it by the requested name, with provider and
+   protocol, which later decide whether signatures may go back. */
 PHI__FN void phi__assembly_view(const phi__assembly *a, phi_content *content, phi_message *out);
 
 #endif

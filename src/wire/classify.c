@@ -13,7 +13,7 @@
 
 #define PHI__FAULT_BODY_MOST 65536u  /* bytes of a body that are read; wire.md 1.10 */
 #define PHI__FAULT_WORDS_MOST 4096u  /* bytes of a message that are kept */
-#define PHI__FAULT_SNIPPET_MOST 500u /* bytes of a body shown where it holds no message */
+#define PHI__FAULT_SNIPPET_MOST 500u /* bytes quoted of a body without a message */
 
 /* An error, taken apart. Strings live in the arena or are static. */
 typedef struct phi__fault {
@@ -143,8 +143,8 @@ static const char *const phi__fault_filters[] = {
     "responsibleaipolicyviolation",
 };
 
-/* What the model at hand will never take, though a server calls it its own trouble (llama.cpp:
-   500). */
+/* Requests that this model will never accept, though the server reports a fault of its own
+   (llama.cpp: 500). */
 static const char *const phi__fault_unfits[] = {
     "image input is not supported",
     "audio input is not supported",
@@ -308,7 +308,7 @@ static void phi__fault_read_json(phi__fault *f, phi_arena *arena, const phi_json
     phi__fault_guess(f, root, error);
 }
 
-/* What a page of a proxy says in its title. */
+/* The title of a proxy's page. */
 static phi_str phi__fault_title(phi_str html) {
     size_t at = phi__str_find_nocase(html, 0, "<title"), end;
     if (at == SIZE_MAX || (at = phi__str_find(html, at, ">")) == SIZE_MAX) return PHI__LIT("");

@@ -58,7 +58,7 @@ typedef struct phi__ask {
     uint32_t max_tokens; /* 0: the model's */
     double temperature;  /* negative: not sent */
     phi_cache cache;
-    /* kind TEXT: nothing is asked for; phi__format_apply makes it fit the target */
+    /* kind TEXT: no format; phi__format_apply adapts it to the target */
     phi_format format;
     bool respond;       /* PHI_RESPOND_TOOL is the last of `tools`: its call is the answer */
     bool respond_only;  /* ... and REQUIRED means that one */
@@ -77,7 +77,7 @@ typedef struct phi__codec phi__codec;
 
 enum { PHI__CODEC_NAMES = 3 }; /* of a protocol, at most */
 
-/* What a signature is made of beside the request itself. */
+/* The inputs of a signature beside the request itself. */
 typedef struct phi__signing {
     int64_t wall_ms; /* Unix time */
     unsigned char body_sha256[32];
@@ -99,8 +99,8 @@ typedef struct phi__encoder {
     size_t fresh; /* bytes of an item that were not rendered before */
     int stage;
     bool failed; /* no memory */
-    /* The repair of what a transcript may lack: calls of the last assistant message and which of
-       them have their result. */
+    /* For repairing a transcript: calls of the last assistant message and which of them have their
+       result. */
     size_t calls_item;   /* SIZE_MAX: none waits */
     size_t results_from; /* the first item behind it */
     uint8_t *answered;   /* by block of that message; one array for all of them */
@@ -145,7 +145,7 @@ typedef enum phi__format_way {
 
 /* The schema of an answer, where the target has a way of its own. */
 typedef enum phi__format_schema_rule {
-    PHI__SCHEMA_IF_STRICT = 0, /* strict where that was asked for, else as it is */
+    PHI__SCHEMA_IF_STRICT = 0, /* strict where the request wants that, else as it is */
     PHI__SCHEMA_STRICT,        /* strict always: the target takes no other */
     PHI__SCHEMA_AS_IS          /* never: it holds to any */
 } phi__format_schema_rule;
@@ -157,7 +157,7 @@ enum {
     PHI__RULE_USER_LAST = 8     /* the last one may not be the assistant's */
 };
 
-/* What a target takes and refuses. NULL and zero: what most do, as the comments say. */
+/* The abilities of a target. NULL and zero: those of most targets, as the comments say. */
 typedef struct phi__codec_rules {
     phi__id_rule (*id_rule)(const phi_model *model);         /* PHI__ID_ANTHROPIC */
     phi__strict_form (*strict_form)(const phi_model *model); /* PHI__STRICT_NONE */
@@ -219,10 +219,10 @@ PHI__FN const phi__codec_row *phi__codec_row_of(const phi__codec_row *rows, phi_
 /* Its codec; NULL: no such protocol here. */
 PHI__FN const phi__codec *phi__codec_of(const phi__codec_row *rows, phi_str protocol);
 
-/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is not
-   said. */
+/* Who minted a message, as one number: model, provider and protocol. 0 where one of them is
+   missing. */
 PHI__FN uint64_t phi__origin_of(phi_str model, phi_str provider, phi_str protocol);
-/* Of what a model says, by each name of its protocol; zeros where something is not said. */
+/* Of a model's names, by each name of its protocol; zeros where one is missing. */
 PHI__FN void phi__origins_of(const phi__codec *codec, phi_str model, phi_str provider,
                              uint64_t out[PHI__CODEC_NAMES]);
 PHI__FN bool phi__origin_among(const uint64_t origins[PHI__CODEC_NAMES], uint64_t origin);
@@ -245,7 +245,7 @@ PHI__FN void phi__encode_scratch(phi__encoder *e); /* e->scratch as a piece; cle
 /* The kept rendering for a form. False: the codec renders into e->scratch, which was cleared, and
    calls phi__encode_keep, which keeps and returns it. Neither appends a piece.
    False from phi__encode_keep: memory ended, or a long text has still to be filled in; the codec
-   adds nothing and returns, and is asked for the same item again. */
+   adds nothing and returns, and is called for the same item again. */
 PHI__FN bool phi__encode_kept(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
                               phi_str *json);
 PHI__FN bool phi__encode_keep(phi__encoder *e, size_t item, uint32_t block, uint32_t form,
@@ -280,8 +280,8 @@ PHI__FN bool phi__is_overflow_text(phi_str text);
 PHI__FN phi_status phi__preflight(const phi__codec *codec, const phi__ask *ask, char *words,
                                   size_t words_size);
 #endif
-/* What the target expects of a tool's name ("expected ..."); NULL: it takes this one. codec NULL:
-   any target. */
+/* The target's rule for a tool's name ("expected ..."); NULL: it accepts this one. codec NULL: any
+   target. */
 PHI__FN const char *phi__preflight_name(const phi__codec *codec, phi_str name);
 
 #endif

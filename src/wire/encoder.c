@@ -64,7 +64,7 @@ static void phi__encoder_close_calls(phi__encoder *e) {
     e->calls_item = SIZE_MAX;
 }
 
-/* Asks the codec for an item; again, when its long texts have been filled in. */
+/* Calls the codec for an item; again, when its long texts have been filled in. */
 static void phi__encoder_put(phi__encoder *e) {
     e->codec->item(e, e->at);
     if (e->fill.going || e->failed) return;

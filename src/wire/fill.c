@@ -87,7 +87,7 @@ static void phi__fill_write(phi__fill *f, const char *at, size_t len) {
     f->len += len;
 }
 
-/* What the codec wrote between the hole before and this one. */
+/* The codec's bytes between the last hole and this one. */
 static void phi__fill_write_scratch(phi__encoder *e) {
     phi__fill *f = &e->fill;
     size_t from = f->hole > 0 ? f->holes[f->hole - 1].offset : 0;

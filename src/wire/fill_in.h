@@ -2,7 +2,7 @@
 
    A codec renders a message into the scratch buffer; where a text is long, it leaves a hole there.
    The encoder then measures the holes' contents, takes the memory once, and writes, a few KiB at a
-   time; afterwards it asks the codec for the message again, which now finds its rendering. */
+   time; afterwards it calls the codec for the message again, which now finds its rendering. */
 #ifndef PHI_WIRE_FILL_IN_H
 #define PHI_WIRE_FILL_IN_H
 

@@ -35,7 +35,7 @@ static int phi__frames_fail(phi__frames *f, phi_status status) {
     return status;
 }
 
-/* ---- what a frame says ---- */
+/* ---- the contents of a frame ---- */
 
 /* The headers that matter. */
 typedef struct phi__frames_words {

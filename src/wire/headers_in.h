@@ -9,8 +9,7 @@
 PHI__FN phi_str phi__header_value(phi_str headers, const char *name);
 
 /* The delay of an answer: by its headers, an HTTP date counted from the answer's own Date; else
-   `given` ("46s"); else words of `message` or `detail` ("try again in 5.2s"). False: none is
-   said. */
+   `given` ("46s"); else by the text of `message` or `detail` ("try again in 5.2s"). False: none. */
 PHI__FN bool phi__headers_delay(phi_str headers, phi_str given, phi_str message, phi_str detail,
                                 uint64_t *ms);
 

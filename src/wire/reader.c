@@ -11,8 +11,7 @@ static void phi__reader_take(phi__reader *r, phi_str name, phi_str data) {
     if (r->seen != NULL) r->seen(r->ctx);
 }
 
-/* What a reader of events or frames says in place of one; behind the answer's end it changes
-   nothing. */
+/* Handles an error of the event or frame reader; behind the answer's end it changes nothing. */
 static void phi__reader_trouble(phi__reader *r, int status) {
     phi__assembly *a = r->assembly;
     char words[120];

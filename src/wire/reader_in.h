@@ -16,7 +16,7 @@ typedef struct phi__reader {
     phi__assembly *assembly;
     phi__sse sse;
     const phi__framing *framing; /* NULL: a stream of events */
-    phi__frames frames;          /* in the place of sse, else */
+    phi__frames frames;          /* instead of sse, for frames */
     size_t max_event_bytes;
     bool whole;              /* the body was one JSON document: the codec has seen its end */
     void (*seen)(void *ctx); /* after each event that the codec has read; NULL: not wanted */

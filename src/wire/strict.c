@@ -14,7 +14,7 @@
 
 enum {
     PHI__STRICT_DEPTH = 100,    /* schemas within schemas; providers end at 10 or less */
-    PHI__STRICT_WORK = 4000000, /* members looked at; some tenths of a second */
+    PHI__STRICT_WORK = 4000000, /* members visited; some tenths of a second */
     PHI__STRICT_PLACE = 200
 };
 

@@ -9,7 +9,7 @@
 
 enum {
     PHI__NULLS_DEPTH = 200,
-    PHI__NULLS_WORK = 1000000 /* members looked at; some hundredths of a second */
+    PHI__NULLS_WORK = 1000000 /* members visited; some hundredths of a second */
 };
 
 typedef struct phi__nulls {
