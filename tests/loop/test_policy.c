@@ -467,6 +467,59 @@ TEST(an_agent_with_a_policy_survives_every_failed_allocation) {
     CHECK(n > 50);
 }
 
+static phi_message message_of(phi_role role, const phi_content *content, size_t count) {
+    phi_message m;
+    memset(&m, 0, sizeof m);
+    m.role = role;
+    m.content = content;
+    m.content_count = count;
+    return m;
+}
+
+/* A copy of an answer is of the model that gave it: its thinking goes back to that one. */
+TEST(an_answer_shown_without_its_calls_keeps_its_signed_thinking) {
+    rig *r = rig_new();
+    phi_agent_desc desc = rig_desc();
+    phi_policy policy = phi_policy_default();
+    phi_content blocks[3], said;
+    phi_message m;
+    phi_agent agent;
+    memset(blocks, 0, sizeof blocks);
+    memset(&said, 0, sizeof said);
+    policy.include = PHI_INCLUDE_MESSAGES;
+    desc.policy = &policy;
+    agent = rig_agent(r, &desc);
+    said.kind = blocks[1].kind = PHI_CONTENT_TEXT;
+    said.text = phi_str_of("what is it?");
+    m = message_of(PHI_ROLE_USER, &said, 1);
+    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    blocks[0].kind = PHI_CONTENT_THINKING;
+    blocks[0].text = phi_str_of("a well, or a mill");
+    blocks[0].signature = phi_str_of("c2lnbmVk");
+    blocks[1].text = phi_str_of("Let me look.");
+    blocks[2].kind = PHI_CONTENT_TOOL_CALL;
+    blocks[2].id = phi_str_of("c1");
+    blocks[2].name = phi_str_of("look");
+    blocks[2].arguments = phi_str_of("{}");
+    m = message_of(PHI_ROLE_ASSISTANT, blocks, 3);
+    m.model = phi_str_of("test-model");
+    m.provider = phi_str_of("anthropic");
+    m.protocol = phi_str_of("anthropic_messages");
+    m.stop_reason = PHI_STOP_REASON_TOOL_USE;
+    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    said.text = phi_str_of("a well");
+    m = message_of(PHI_ROLE_TOOL_RESULT, &said, 1);
+    m.tool_call_id = phi_str_of("c1");
+    m.tool_name = phi_str_of("look");
+    CHECK_EQ_INT(phi_append_message(agent, &m), PHI_OK);
+    rig_says(r, "A well.");
+    ask(r, agent, "and?");
+    CHECK(strstr(rig_request(r, 0), "\"c1\"") == NULL);
+    CHECK(strstr(rig_request(r, 0), "Let me look.") != NULL);
+    CHECK(strstr(rig_request(r, 0), "\"signature\":\"c2lnbmVk\"") != NULL);
+    rig_free(r);
+}
+
 TEST_MAIN(
     TEST_ENTRY(
         the_conversation_of_six_entries_calls_the_model_with_1_3_and_5_messages_and_the_prompt),
@@ -482,4 +535,5 @@ TEST_MAIN(
     TEST_ENTRY(a_need_for_a_summary_is_told_once_until_more_is_left_out),
     TEST_ENTRY(a_policy_can_have_the_summary_written),
     TEST_ENTRY(a_warning_is_written_as_json_and_read_back),
-    TEST_ENTRY(an_agent_with_a_policy_survives_every_failed_allocation))
+    TEST_ENTRY(an_agent_with_a_policy_survives_every_failed_allocation),
+    TEST_ENTRY(an_answer_shown_without_its_calls_keeps_its_signed_thinking))
