@@ -52,7 +52,7 @@
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
      PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA,
      PHI_NO_FORGETTING, PHI_NO_STORES, PHI_NO_THREAD_TEXT, PHI_NO_EVENT_JSON, PHI_NO_DESCRIBE,
-     PHI_NO_PREFLIGHT, PHI_NO_PLANS
+     PHI_NO_PREFLIGHT, PHI_NO_PLANS, PHI_NO_REWRITES
                          without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
                          refuses a desc that wants it (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
@@ -111,11 +111,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x51d3291d
+#if PHI__PUB_BASE != 0x5357bbdf
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x51d3291d
+#define PHI__PUB_BASE 0x5357bbdf
 
 /* ---- src/base/profile.h ---- */
 
@@ -213,19 +213,43 @@
     !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
 #define PHI_NO_PLANS 1
 #endif
+#if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
+    !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&  \
+    !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_CONTEXT_EDITS) &&                           \
+    !defined(PHI_WITH_FORGETTING) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_REWRITES)
+#define PHI_NO_REWRITES 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif
 #endif
 
 /* What a part needs: it is out where that is. */
-#if defined(PHI_NO_PLANS) && !defined(PHI_NO_COMPACTION)
+#ifdef PHI_NO_REWRITES
+#ifndef PHI_NO_STORES
+#define PHI_NO_STORES 1
+#endif
+#ifndef PHI_NO_THREAD_TEXT
+#define PHI_NO_THREAD_TEXT 1
+#endif
+#ifndef PHI_NO_DEFERRED
+#define PHI_NO_DEFERRED 1
+#endif
+#ifndef PHI_NO_CONTEXT_EDITS
+#define PHI_NO_CONTEXT_EDITS 1
+#endif
+#ifndef PHI_NO_FORGETTING
+#define PHI_NO_FORGETTING 1
+#endif
+#endif
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_REWRITES)) && !defined(PHI_NO_COMPACTION)
 #define PHI_NO_COMPACTION 1
 #endif
 #if (defined(PHI_NO_PLANS) || defined(PHI_NO_DEFERRED)) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
 #endif
-#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON)) && !defined(PHI_NO_SESSIONS)
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON) || defined(PHI_NO_REWRITES)) &&           \
+    !defined(PHI_NO_SESSIONS)
 #define PHI_NO_SESSIONS 1
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)
@@ -1614,11 +1638,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__PUB_CODECS */
 
 #ifdef PHI__PUB_LOG
-#if PHI__PUB_LOG != 0xcfac922e
+#if PHI__PUB_LOG != 0x13736b27
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__PUB_LOG 0xcfac922e
+#define PHI__PUB_LOG 0x13736b27
 
 /* ---- src/log/thread.h ---- */
 
@@ -1839,6 +1863,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
 
 /* ---- rewrites ---- */
 
+#ifndef PHI_NO_REWRITES
 /* Copied. PHI_OK: appended, or there already (then *duplicate, where given). PHI_BUSY: a run uses
    the thread; PHI_BAD_ARG: it is not valid, and `words`, where given, name the fault: spans out of
    order or past base_seq, a span that cuts a group or a synthetic message, a message without
@@ -1847,6 +1872,7 @@ PHI_API phi_status phi_thread_fresh(phi_thread *thread);
    entries as the one to revoke; PHI_NO_MEMORY; the store's status. Then nothing changed. */
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size);
+#endif
 
 /* ---- views ---- */
 
@@ -29593,11 +29619,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x432b2f17
+#if PHI__IMP_HISTORY != 0xb1901a4e
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x432b2f17
+#define PHI__IMP_HISTORY 0xb1901a4e
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -30071,6 +30097,8 @@ PHI__FN phi_message *phi__compact_say(phi_str text, phi_arena *arena);
 #define PHI_HISTORY_LOAD_IN_H
 
 
+#ifndef PHI_NO_REWRITES
+
 PHI__FN phi_status phi__load_begin(phi_thread *thread);
 
 PHI__FN phi_status phi__load_end(phi_thread *thread);
@@ -30098,6 +30126,7 @@ PHI__FN bool phi__load_untouched(const phi_thread *thread, const phi__op *op);
 PHI__FN bool phi__load_apply(phi_thread *thread, phi__op *op);
 PHI__FN phi_status phi__load_unapply(phi_thread *thread, phi__op *op);
 
+#endif
 #endif
 
 /* ---- src/history/rebase_in.h ---- */
@@ -30137,6 +30166,7 @@ PHI__FN size_t phi__rebase_bytes(const phi__fold *fold, const uint8_t *keep);
 #define PHI_HISTORY_REWRITE_IN_H
 
 
+#ifndef PHI_NO_REWRITES
 /* The rewrite to check, and the buffer for the message. */
 typedef struct phi__rewriting {
     phi_thread *thread;
@@ -30189,6 +30219,7 @@ enum { PHI__OP_MADE_SIZE = 32 }; /* bytes, its end included */
 PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_SIZE]);
 
 #endif
+#endif
 
 /* ---- src/history/truncate_in.h ---- */
 
@@ -30196,6 +30227,8 @@ PHI__FN void phi__rewrite_name(const phi_thread *thread, char out[PHI__OP_MADE_S
 #ifndef PHI_HISTORY_TRUNCATE_IN_H
 #define PHI_HISTORY_TRUNCATE_IN_H
 
+
+#ifndef PHI_NO_REWRITES
 
 /* Takes the oldest whole groups (an answer with its results, or a user message) out of the view
    until it is estimated at target_tokens or less; *removed: the messages taken out; the marker's
@@ -30207,6 +30240,7 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
                                   const phi_token_counter *counter, phi_str loop_id,
                                   uint32_t turn_index, size_t *removed);
 
+#endif
 #endif
 
 /* ---- src/history/history_in.h ---- */
@@ -32636,6 +32670,8 @@ PHI__FN phi_status phi__thread_cut(const phi_thread *thread, uint32_t lane, uint
    places are made at the end. */
 
 
+#ifndef PHI_NO_REWRITES
+
 /* ---- by lane ---- */
 
 /* A span of a rewrite that is not revoked. */
@@ -33103,6 +33139,8 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__load_drop(thread);
     return status;
 }
+
+#endif
 
 /* ---- src/history/loops.c ---- */
 
@@ -34923,6 +34961,8 @@ PHI_API phi_status phi_revert_plan(const phi_thread *thread, const phi_revert *r
 
 #include <stdio.h>
 
+#ifndef PHI_NO_REWRITES
+
 /* ---- keeping it ---- */
 
 static bool phi__rewrite_text(phi_arena *arena, const char **text) {
@@ -35189,6 +35229,8 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
                                    : phi__rewrite_apply(&w, loop_id, turn_index);
 }
 
+#endif
+
 /* ---- src/history/rewrite_check.c ---- */
 
 /* rewrite_check.c - checks whether a rewrite is valid. */
@@ -35197,6 +35239,8 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
 #include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+#ifndef PHI_NO_REWRITES
 
 PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
     va_list args;
@@ -35438,6 +35482,8 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
     return phi__rewrite_check(&w);
 }
 
+#endif
+
 /* ---- src/history/runs.c ---- */
 
 /* runs.c - ends a run, and rolls back a run that keeps nothing.
@@ -35588,7 +35634,9 @@ static void phi__thread_free_ops(phi_thread *thread) {
 PHI__FN void phi__thread_destroy(phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     PHI_ASSERT(thread->journal == NULL);
+#ifndef PHI_NO_REWRITES
     phi__load_drop(thread);
+#endif
     phi__free(memory, thread->messages.at, thread->messages.cap * sizeof *thread->messages.at);
     phi__thread_free_lanes(thread);
     phi__hashes_free(memory, &thread->ids);
@@ -35665,6 +35713,8 @@ PHI_API void phi_tracker_reset(phi_tracker *tracker) {
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifndef PHI_NO_REWRITES
 
 enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
 
@@ -35855,16 +35905,18 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
     phi__free(thread->log.memory, items, items != NULL ? bytes : 0);
     return done;
 }
+
+#endif
 #undef PHI__TRUNCATE_META
 
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xb608e8c1
+#if PHI__IMP_PERSIST != 0xfd0caa9f
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xb608e8c1
+#define PHI__IMP_PERSIST 0xfd0caa9f
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -36207,11 +36259,14 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
+#ifndef PHI_NO_REWRITES
 /* As phi_thread_rewrite, without the check for an active run. Recalls the entries that it needs.
    loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
+#endif
+
 #ifndef PHI_NO_STORES
 /* ---- evict.c ---- */
 
@@ -36740,6 +36795,8 @@ static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
 }
 
+#ifndef PHI_NO_REWRITES
+
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {
@@ -36752,7 +36809,11 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
                             : status;
 }
 
+#endif
+
 /* ---- public ---- */
+
+#ifndef PHI_NO_REWRITES
 
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size) {
@@ -36762,6 +36823,8 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
     return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
+
+#endif
 
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq) {

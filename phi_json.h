@@ -58,11 +58,11 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x51d3291d
+#if PHI__PUB_BASE != 0x5357bbdf
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x51d3291d
+#define PHI__PUB_BASE 0x5357bbdf
 
 /* ---- src/base/profile.h ---- */
 
@@ -160,19 +160,43 @@
     !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
 #define PHI_NO_PLANS 1
 #endif
+#if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
+    !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&  \
+    !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_CONTEXT_EDITS) &&                           \
+    !defined(PHI_WITH_FORGETTING) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_REWRITES)
+#define PHI_NO_REWRITES 1
+#endif
 #if !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) && !defined(PHI_NO_DEFERRED)
 #define PHI_NO_DEFERRED 1
 #endif
 #endif
 
 /* What a part needs: it is out where that is. */
-#if defined(PHI_NO_PLANS) && !defined(PHI_NO_COMPACTION)
+#ifdef PHI_NO_REWRITES
+#ifndef PHI_NO_STORES
+#define PHI_NO_STORES 1
+#endif
+#ifndef PHI_NO_THREAD_TEXT
+#define PHI_NO_THREAD_TEXT 1
+#endif
+#ifndef PHI_NO_DEFERRED
+#define PHI_NO_DEFERRED 1
+#endif
+#ifndef PHI_NO_CONTEXT_EDITS
+#define PHI_NO_CONTEXT_EDITS 1
+#endif
+#ifndef PHI_NO_FORGETTING
+#define PHI_NO_FORGETTING 1
+#endif
+#endif
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_REWRITES)) && !defined(PHI_NO_COMPACTION)
 #define PHI_NO_COMPACTION 1
 #endif
 #if (defined(PHI_NO_PLANS) || defined(PHI_NO_DEFERRED)) && !defined(PHI_NO_SUMMARIES)
 #define PHI_NO_SUMMARIES 1
 #endif
-#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON)) && !defined(PHI_NO_SESSIONS)
+#if (defined(PHI_NO_PLANS) || defined(PHI_NO_EVENT_JSON) || defined(PHI_NO_REWRITES)) &&           \
+    !defined(PHI_NO_SESSIONS)
 #define PHI_NO_SESSIONS 1
 #endif
 #if defined(PHI_NO_THREAD_TEXT) && !defined(PHI_NO_SNAPSHOT)

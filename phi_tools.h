@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x51d3291d
+#if PHI__PUB_BASE != 0x5357bbdf
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x1c8f8350
@@ -57,7 +57,7 @@
 #if PHI__PUB_CODECS != 0x7f2a1095
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_LOG != 0xcfac922e
+#if PHI__PUB_LOG != 0x13736b27
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_HISTORY != 0x00f71ff7

@@ -53,7 +53,8 @@ ONCE = r"state(\.\d+)?"
 PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VERTEX", "BEDROCK", "STRICT",
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
          "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "FORGETTING",
-         "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS"]
+         "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS",
+         "REWRITES"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
@@ -79,6 +80,7 @@ FEATURES = {
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
     "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__levels_\w+", None),
+    "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__thread_truncate", None),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),
     "PHI_NO_SNAPSHOT": (r"phi__(?:snap|run_save|run_load)_\w+|phi__run_(?:save|load)",

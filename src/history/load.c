@@ -12,6 +12,8 @@
 
 #include "history/thread_in.h"
 
+#ifndef PHI_NO_REWRITES
+
 /* ---- by lane ---- */
 
 /* A span of a rewrite that is not revoked. */
@@ -479,3 +481,5 @@ PHI__FN phi_status phi__load_end(phi_thread *thread) {
     phi__load_drop(thread);
     return status;
 }
+
+#endif

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#ifndef PHI_NO_REWRITES
+
 /* ---- keeping it ---- */
 
 static bool phi__rewrite_text(phi_arena *arena, const char **text) {
@@ -273,3 +275,5 @@ PHI__FN phi_status phi__rewrite_make(phi_thread *thread, const phi_rewrite *rewr
     return rewrite->revoke != NULL ? phi__rewrite_revoke(&w, loop_id, turn_index)
                                    : phi__rewrite_apply(&w, loop_id, turn_index);
 }
+
+#endif

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#ifndef PHI_NO_REWRITES
+
 PHI__FN phi_status phi__rewrite_refuse(phi__rewriting *w, const char *format, ...) {
     va_list args;
     if (w->words_size == 0) return PHI_BAD_ARG;
@@ -248,3 +250,5 @@ PHI__FN phi_status phi__thread_rewrite_check(phi_thread *thread, const phi_rewri
     phi__rewriting w = phi__rewrite_begin(thread, rewrite, words, words_size);
     return phi__rewrite_check(&w);
 }
+
+#endif

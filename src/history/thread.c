@@ -39,7 +39,9 @@ static void phi__thread_free_ops(phi_thread *thread) {
 PHI__FN void phi__thread_destroy(phi_thread *thread) {
     phi_memory *memory = thread->log.memory;
     PHI_ASSERT(thread->journal == NULL);
+#ifndef PHI_NO_REWRITES
     phi__load_drop(thread);
+#endif
     phi__free(memory, thread->messages.at, thread->messages.cap * sizeof *thread->messages.at);
     phi__thread_free_lanes(thread);
     phi__hashes_free(memory, &thread->ids);

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifndef PHI_NO_REWRITES
+
 enum { PHI__TRUNCATE_WORDS = 96 }; /* the marker's, with twenty digits */
 
 #define PHI__TRUNCATE_META "{\"removed\":"
@@ -205,3 +207,5 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
     phi__free(thread->log.memory, items, items != NULL ? bytes : 0);
     return done;
 }
+
+#endif

@@ -55,6 +55,8 @@ static bool phi__edit_name_fits(const char *name) {
     return name != NULL && name[0] != '\0' && phi__id_fits(phi_str_of(name));
 }
 
+#ifndef PHI_NO_REWRITES
+
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size) {
@@ -67,7 +69,11 @@ PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *re
                             : status;
 }
 
+#endif
+
 /* ---- public ---- */
+
+#ifndef PHI_NO_REWRITES
 
 PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                       bool *duplicate, char *words, size_t words_size) {
@@ -77,6 +83,8 @@ PHI_API phi_status phi_thread_rewrite(phi_thread *thread, const phi_rewrite *rew
     if (phi__rewrite_given(thread, rewrite, words, words_size) != PHI_OK) return PHI_BAD_ARG;
     return phi__thread_rewrite(thread, rewrite, phi__str("", 0), 0, duplicate, words, words_size);
 }
+
+#endif
 
 PHI_API phi_status phi_thread_fork_lane(phi_thread *thread, const char *name, const char *parent,
                                         uint64_t at_seq) {

@@ -22,11 +22,14 @@ PHI__FN phi_status phi__thread_had_loop(const phi_thread *thread, phi_str loop_i
 
 /* ---- edit.c ---- */
 
+#ifndef PHI_NO_REWRITES
 /* As phi_thread_rewrite, without the check for an active run. Recalls the entries that it needs.
    loop_id, turn_index: who makes it. */
 PHI__FN phi_status phi__thread_rewrite(phi_thread *thread, const phi_rewrite *rewrite,
                                        phi_str loop_id, uint32_t turn_index, bool *duplicate,
                                        char *words, size_t words_size);
+#endif
+
 #ifndef PHI_NO_STORES
 /* ---- evict.c ---- */
 
