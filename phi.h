@@ -40269,11 +40269,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xdcb120e1
+#if PHI__IMP_LOOP != 0x988bbb97
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xdcb120e1
+#define PHI__IMP_LOOP 0x988bbb97
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40405,8 +40405,8 @@ typedef struct phi__agent_events {
 PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model);
 PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
 PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
-/* What there is of it now; never NULL. */
-PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer);
+/* What there is of it now, looked at anew. NULL: no memory. */
+PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
 /* The same with nothing said. */
 PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
@@ -40448,7 +40448,8 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not 
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
 PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
 /* False, here and below: no memory. */
-PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry);
+/* Appends an entry of the run's: its time, run and turn are filled in. */
+PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry);
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source);
@@ -40725,7 +40726,16 @@ typedef struct phi__feature {
     uint32_t points; /* those that it wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
+    /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
+       at none of the run's points but RUN_LOAD, until it joins. */
+    bool (*wants)(const phi__run *run);
 } phi__feature;
+
+/* Of a run: which features take part, by their place in the table, and at which points any of them
+   wants to be called. Where a bit is not set, nobody listens: a point need not be made. */
+typedef struct phi__taking {
+    uint32_t features, points;
+} phi__taking;
 
 /* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they
    are defined. */
@@ -40746,6 +40756,11 @@ typedef struct phi__features {
     uint32_t wanted;               /* points that any of them wants */
 } phi__features;
 PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
+
+/* A run is about to begin, or goes on out of a snapshot: who takes part in it. */
+PHI__FN void phi__feature_begin(phi__run *run);
+/* A feature takes part in it from now on. */
+PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 
 /* At a point of the run: what the features make of it. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
@@ -41439,6 +41454,7 @@ struct phi__run {
     phi__turn turn;
     bool has_room;             /* forget.c has looked */
     bool slices;               /* a feature wants to hear of the answer's slices */
+    phi__taking taking;        /* the features that take part */
     uint8_t holder;            /* in the state HELD: its place in rt->features, from 1 */
     phi__refusals refusals;    /* when it began */
     phi_arena arena;           /* the turn's: the request, tool calls */
@@ -42113,9 +42129,8 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    return phi__events_answer_room(run->attempt.answer) &&
-           phi__emit(run->agent, &event, run->attempt.answer, 0);
+    event.kind = PHI_EV_MESSAGE_START; /* which shows nothing of it: there need be no room yet */
+    return phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 PHI__FN bool phi__attempt_retract(phi__run *run) {
@@ -42643,9 +42658,9 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__events_answer_room(run->attempt.answer)) return NULL;
-    run->attempt.answer->viewed = false;
-    message = *phi__events_answer_message(run->attempt.answer);
+    const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
+    if (shown == NULL) return NULL;
+    message = *shown;
     message.model = phi_str_of(agent->desc.model.id);
     message.provider = phi_str_of(agent->desc.model.provider);
     message.protocol = phi_str_of(agent->desc.model.protocol);
@@ -43222,7 +43237,8 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
-        (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
+        if ((call->run->taking.points & (uint32_t)PHI__POINT_CALL_STARTS) != 0)
+            (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
         phi__call_begin(call, call->tool->start);
     }
 }
@@ -43881,7 +43897,7 @@ PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
     return &answer->view;
 }
 
-PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer) {
+static const phi_message *phi__events_answer_message(phi__answer *answer) {
     phi_message before = answer->view; /* which model is asked */
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
     if (!answer->live)
@@ -43895,6 +43911,12 @@ PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer) {
     }
     answer->viewed = true;
     return &answer->view;
+}
+
+PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer) {
+    if (!phi__events_answer_room(answer)) return NULL;
+    answer->viewed = false;
+    return phi__events_answer_message(answer);
 }
 
 /* ---- blocks ---- */
@@ -44275,7 +44297,10 @@ PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind) {
     return entry;
 }
 
-PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry) {
+PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry) {
+    entry->at_ms = phi__io_wall_ms(run->agent->rt->io);
+    entry->loop_id = run->loop_id;
+    entry->turn_index = run->turn.index;
     return phi__thread_append(run->agent->thread, entry, 1);
 }
 
@@ -44295,7 +44320,7 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
-    return phi__events_note(run, &entry) &&
+    return phi__thread_append(run->agent->thread, &entry, 1) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 
@@ -44386,15 +44411,39 @@ static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
     size_t i;
-    if ((features->wanted & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
+    bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD;
+    uint32_t points = all ? features->wanted : moment->run->taking.points;
+    if ((points & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
     for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
         const phi__feature_place *place = &features->places[i];
         if ((place->feature->points & (uint32_t)moment->point) == 0) continue;
+        if (!all && (moment->run->taking.features >> i & 1) == 0) continue;
         if (holder != 0 && holder != i + 1) continue;
         outcome = phi__feature_one(moment, place);
         if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)(i + 1);
     }
     return outcome;
+}
+
+static void phi__feature_take_part(phi__run *run, size_t i) {
+    run->taking.features |= (uint32_t)1 << i;
+    run->taking.points |= run->agent->rt->features.places[i].feature->points;
+}
+
+PHI__FN void phi__feature_begin(phi__run *run) {
+    const phi__features *features = &run->agent->rt->features;
+    size_t i;
+    for (i = 0; i < features->count; i++) {
+        const phi__feature *feature = features->places[i].feature;
+        if (feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
+    }
+}
+
+PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature) {
+    const phi__features *features = &run->agent->rt->features;
+    size_t i;
+    for (i = 0; i < features->count; i++)
+        if (features->table[i] == feature) phi__feature_take_part(run, i);
 }
 
 static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {
@@ -45266,7 +45315,7 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
    copy in the log bears the name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
-    phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
+    phi__entry entry;
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
     phi_message stamped = input->message, *kept;
@@ -45275,6 +45324,8 @@ static bool phi__input_log(phi__run *run) {
     kept = phi__thread_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = kept;
     if (!phi__events_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));
@@ -45840,11 +45891,18 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run) {
     return done;
 }
 
+/* The state where a hook is asked, or, where the agent does not want it, the one behind it. */
+static phi__state phi__model_call_asking(const phi__run *run, phi_hook_point point, phi__state here,
+                                         phi__state behind) {
+    return (run->agent->desc.hook_points & (uint32_t)point) != 0 ? here : behind;
+}
+
 PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait) {
     phi__state next;
     if (!run->end.cancelled && !phi__projection_show(run, &next)) return next;
-    return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM,
-                                     PHI__RUN_CONVERT, wait);
+    next = phi__model_call_asking(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST);
+    return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next,
+                                     wait);
 }
 
 PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait) {
@@ -45960,6 +46018,16 @@ static phi__state phi__model_call_refuse(phi__run *run, const char *what, phi_st
     return phi__model_call_refuse_words(run, words, status);
 }
 
+/* Behind the request, and behind the key. */
+static phi__state phi__model_call_keyed(const phi__run *run) {
+    return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
+}
+
+static phi__state phi__model_call_made(const phi__run *run) {
+    return phi__model_call_asking(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL,
+                                  phi__model_call_keyed(run));
+}
+
 /* Of a host's own model: the request of a first attempt, over HTTP. */
 static phi__state phi__model_call_ask_provider(phi__run *run) {
     phi_status status = phi__provider_ask(run);
@@ -46002,7 +46070,7 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    return status == PHI_OK ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    return status == PHI_OK ? phi__model_call_made(run) : PHI__RUN_LOST;
 }
 
 /* ---- keys ---- */
@@ -46034,13 +46102,14 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0) return PHI__RUN_SIGN;
+    if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
+        return phi__model_call_keyed(run);
     hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
-        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, PHI__RUN_SIGN, PHI__RUN_TURN_END,
-                               wait);
+        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),
+                               PHI__RUN_TURN_END, wait);
     run->attempt.refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
@@ -46051,7 +46120,7 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
     if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
-        return PHI__RUN_SIGN;
+        return phi__model_call_keyed(run);
     status = phi__model_call_key(run, key);
     return status == PHI_OK
                ? PHI__RUN_SIGN
@@ -47043,6 +47112,7 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
 PHI__FN void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
     agent->run = run;
+    phi__feature_begin(run);
     agent->rt->active++;
     agent->thread->user = run;
     agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;
@@ -48226,13 +48296,16 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         phi__thread_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
         run->said.prompts = NULL;
     }
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_POLL;
     return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
 static phi__state phi__states_poll(phi__run *run, bool *wait) {
+    phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    return phi__run_hooked(run, phi__input_poll(run, PHI_INPUT_STEERING), PHI__RUN_POLL,
-                           PHI__RUN_TOP, PHI__RUN_TOP, wait);
+    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
+    return phi__run_hooked(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
 }
 
 /* ---- limits ---- */
@@ -48353,7 +48426,8 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    entry = phi__events_entry(run, PHI_ENTRY_TURN_START);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_TURN_START;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
@@ -48389,7 +48463,7 @@ static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
 
 static phi__state phi__states_turn_end(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
+    phi__entry entry;
     bool room;
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
@@ -48397,10 +48471,13 @@ static phi__state phi__states_turn_end(phi__run *run) {
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     memset(&event, 0, sizeof event);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_TURN_END;
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON &&
+    room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
+            phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
            phi__states_turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
@@ -48520,7 +48597,8 @@ static phi__state phi__states_close(phi__run *run) {
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
     /* without memory for it, the log still tells: no reply */
-    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__events_note(run, &entry);
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK)
+        (void)phi__thread_append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__response_close(run);
     event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;
@@ -48957,7 +49035,7 @@ PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
     size_t i;
-    if (!phi__attempt_ask(run)->respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    if (reply->stop_reason != PHI_STOP_REASON_STOP || !phi__attempt_ask(run)->respond) return false;
     for (i = 0; i < reply->content_count; i++)
         if (reply->content[i].kind == PHI_CONTENT_TEXT &&
             phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
@@ -48965,13 +49043,18 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
+/* Where a feature wants to hear of the call. False: the agent is gone. */
+static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
+    return (call->run->taking.points & (uint32_t)point) == 0 ||
+           phi__feature_call(call, point) == PHI__RUN_ON;
+}
+
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     size_t i;
     run->tools.answered = phi__tools_answered(run);
     if (!phi__tools_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->tools.count; i++)
-        if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
-            return PHI__RUN_OVER;
+        if (!phi__tools_feature(&run->tools.calls[i], PHI__POINT_CALL_MADE)) return PHI__RUN_OVER;
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
@@ -49159,8 +49242,7 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
-    if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
-        return false;
+    if (call->result != NULL && !phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
     if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
     return call->after || phi__tools_after(call);
@@ -49174,7 +49256,7 @@ static bool phi__tools_ready(const phi__run *run) {
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
    not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
-    phi__entry entry = phi__events_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__entry entry;
     phi__child_run *spawn;
     const char *dot;
     if (call->child_loop_id.len == 0) return true;
@@ -49186,6 +49268,8 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_SPAWN;
     entry.of.spawn = spawn;
     return phi__events_note(call->run, &entry);
 }
@@ -49193,6 +49277,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 /* A result as features want it to enter the log. NULL: no memory. */
 static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
     phi__moment moment;
+    if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) == 0) return result;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_RESULT;
     moment.agent = run->agent;
@@ -49914,11 +49999,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 #endif /* PHI__IMP_LOOP */
 
 #ifdef PHI__IMP_FEATURES
-#if PHI__IMP_FEATURES != 0xb4c71773
+#if PHI__IMP_FEATURES != 0x117b1110
 #error "phi: two versions of src/features in one file"
 #endif
 #else
-#define PHI__IMP_FEATURES 0xb4c71773
+#define PHI__IMP_FEATURES 0x117b1110
 
 /* ---- src/features/caching_in.h ---- */
 
@@ -50232,7 +50317,7 @@ static phi__state phi__caching_take(phi__moment *moment) {
 PHI__FN const phi__feature *phi__caching_feature(void) {
     static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
                                              PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
-                                         0, sizeof(phi__caching), phi__caching_take};
+                                         0, sizeof(phi__caching), phi__caching_take, NULL};
     return &feature;
 }
 
@@ -50461,10 +50546,12 @@ static phi__state phi__capture_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
+static bool phi__capture_wants(const phi__run *run) { return run->agent->desc.capture_requests; }
+
 PHI__FN const phi__feature *phi__capture_feature(void) {
-    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
-                                             PHI__POINT_RUN_FREED,
-                                         sizeof(phi__capture), 0, phi__capture_take};
+    static const phi__feature feature = {
+        PHI__POINT_SAID | PHI__POINT_REQUEST | PHI__POINT_RUN_FREED, sizeof(phi__capture), 0,
+        phi__capture_take, phi__capture_wants};
     return &feature;
 }
 
@@ -50859,7 +50946,7 @@ PHI__FN const phi__feature *phi__compaction_feature(void) {
             PHI__POINT_HELD_AS | PHI__POINT_RUN_ENDS | PHI__POINT_LOG_RENEWED | PHI__POINT_SHRINK |
             PHI__POINT_LOG_LEAVES | PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE |
             PHI__POINT_AGENT_LOAD,
-        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take};
+        sizeof(phi__compactions), sizeof(phi__compacted_by), phi__compaction_take, NULL};
     return &feature;
 }
 
@@ -51067,6 +51154,7 @@ static phi__run *phi__context_edits_run(phi_call call) {
 /* Its buffers take the agent's memory. */
 static void phi__context_edits_begin(phi__run *run, phi__context_edits *edits) {
     if (edits->memo.memory != NULL) return;
+    phi__feature_join(run, phi__context_edits_feature);
     phi__buf_init(&edits->memo, &run->agent->memory);
     phi__buf_init(&edits->summary, &run->agent->memory);
 }
@@ -51301,11 +51389,15 @@ static phi__state phi__context_edits_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
+static bool phi__context_edits_wants(const phi__run *run) {
+    return run->agent->tools->names_steps; /* else from a first edit on */
+}
+
 PHI__FN const phi__feature *phi__context_edits_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__context_edits), 0, phi__context_edits_take};
+    static const phi__feature feature = {
+        PHI__POINT_RESULT | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+            PHI__POINT_RUN_LOAD,
+        sizeof(phi__context_edits), 0, phi__context_edits_take, phi__context_edits_wants};
     return &feature;
 }
 
@@ -51631,7 +51723,7 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
     static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
                                              PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
                                              PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
-                                         0, sizeof(phi__deferrals), phi__deferred_at};
+                                         0, sizeof(phi__deferrals), phi__deferred_at, NULL};
     return &feature;
 }
 
@@ -51923,12 +52015,14 @@ static phi__state phi__fields_take(phi__moment *moment) {
     return there ? PHI__RUN_ON : PHI__RUN_OVER;
 }
 
+static bool phi__fields_wants(const phi__run *run) { return run->agent->tools->has_fields; }
+
 PHI__FN const phi__feature *phi__fields_feature(void) {
-    static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_SLICE |
-                                             PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
-                                             PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED |
-                                             PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED,
-                                         sizeof(phi__fields), 0, phi__fields_take};
+    static const phi__feature feature = {
+        PHI__POINT_REQUEST | PHI__POINT_SLICE | PHI__POINT_DROPPED | PHI__POINT_CALL_MADE |
+            PHI__POINT_CALL_STARTS | PHI__POINT_CALL_ENDED | PHI__POINT_TURN_ENDS |
+            PHI__POINT_RUN_FREED,
+        sizeof(phi__fields), 0, phi__fields_take, phi__fields_wants};
     return &feature;
 }
 
@@ -52012,11 +52106,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0xdec58c49
+#if PHI__IMP_AGENT != 0x97d33d2b
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0xdec58c49
+#define PHI__IMP_AGENT 0x97d33d2b
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -56420,7 +56514,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__rt_poll(rt);
-    phi__states_advance_all(rt);
+    if (rt->ready != NULL) phi__states_advance_all(rt);
     phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 

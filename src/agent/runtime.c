@@ -212,7 +212,7 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__rt_poll(rt);
-    phi__states_advance_all(rt);
+    if (rt->ready != NULL) phi__states_advance_all(rt);
     phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 

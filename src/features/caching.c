@@ -169,7 +169,7 @@ static phi__state phi__caching_take(phi__moment *moment) {
 PHI__FN const phi__feature *phi__caching_feature(void) {
     static const phi__feature feature = {PHI__POINT_REQUEST | PHI__POINT_CHARGED |
                                              PHI__POINT_CHANGED | PHI__POINT_LOG_RENEWED,
-                                         0, sizeof(phi__caching), phi__caching_take};
+                                         0, sizeof(phi__caching), phi__caching_take, NULL};
     return &feature;
 }
 

@@ -211,10 +211,12 @@ static phi__state phi__capture_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
+static bool phi__capture_wants(const phi__run *run) { return run->agent->desc.capture_requests; }
+
 PHI__FN const phi__feature *phi__capture_feature(void) {
-    static const phi__feature feature = {PHI__POINT_SAID | PHI__POINT_REQUEST |
-                                             PHI__POINT_RUN_FREED,
-                                         sizeof(phi__capture), 0, phi__capture_take};
+    static const phi__feature feature = {
+        PHI__POINT_SAID | PHI__POINT_REQUEST | PHI__POINT_RUN_FREED, sizeof(phi__capture), 0,
+        phi__capture_take, phi__capture_wants};
     return &feature;
 }
 

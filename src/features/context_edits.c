@@ -33,6 +33,7 @@ static phi__run *phi__context_edits_run(phi_call call) {
 /* Its buffers take the agent's memory. */
 static void phi__context_edits_begin(phi__run *run, phi__context_edits *edits) {
     if (edits->memo.memory != NULL) return;
+    phi__feature_join(run, phi__context_edits_feature);
     phi__buf_init(&edits->memo, &run->agent->memory);
     phi__buf_init(&edits->summary, &run->agent->memory);
 }
@@ -267,11 +268,15 @@ static phi__state phi__context_edits_take(phi__moment *moment) {
     return done ? PHI__RUN_ON : PHI__RUN_LOST;
 }
 
+static bool phi__context_edits_wants(const phi__run *run) {
+    return run->agent->tools->names_steps; /* else from a first edit on */
+}
+
 PHI__FN const phi__feature *phi__context_edits_feature(void) {
-    static const phi__feature feature = {PHI__POINT_RESULT | PHI__POINT_TURN_ENDS |
-                                             PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
-                                             PHI__POINT_RUN_LOAD,
-                                         sizeof(phi__context_edits), 0, phi__context_edits_take};
+    static const phi__feature feature = {
+        PHI__POINT_RESULT | PHI__POINT_TURN_ENDS | PHI__POINT_RUN_FREED | PHI__POINT_RUN_SAVE |
+            PHI__POINT_RUN_LOAD,
+        sizeof(phi__context_edits), 0, phi__context_edits_take, phi__context_edits_wants};
     return &feature;
 }
 

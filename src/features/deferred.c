@@ -231,7 +231,7 @@ PHI__FN const phi__feature *phi__deferred_feature(void) {
     static const phi__feature feature = {PHI__POINT_RUN_ENDS | PHI__POINT_RUN_OVER |
                                              PHI__POINT_AGENT_FREED | PHI__POINT_AGENT_SAVE_LATE |
                                              PHI__POINT_AGENT_LOAD_LATE | PHI__POINT_LOG_OPENED,
-                                         0, sizeof(phi__deferrals), phi__deferred_at};
+                                         0, sizeof(phi__deferrals), phi__deferred_at, NULL};
     return &feature;
 }
 

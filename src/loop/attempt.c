@@ -68,9 +68,8 @@ PHI__FN bool phi__attempt_emit_start(phi__run *run) {
     if (run->attempt.emitted) return true;
     run->attempt.emitted = true;
     memset(&event, 0, sizeof event);
-    event.kind = PHI_EV_MESSAGE_START;
-    return phi__events_answer_room(run->attempt.answer) &&
-           phi__emit(run->agent, &event, run->attempt.answer, 0);
+    event.kind = PHI_EV_MESSAGE_START; /* which shows nothing of it: there need be no room yet */
+    return phi__emit(run->agent, &event, run->attempt.answer, 0);
 }
 
 PHI__FN bool phi__attempt_retract(phi__run *run) {

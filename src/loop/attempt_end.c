@@ -101,9 +101,9 @@ static phi_message *phi__attempt_end_keep_answer(phi__run *run, const phi_failur
     phi_content empty;
     phi_message message;
     const phi__agent *agent = run->agent;
-    if (!phi__events_answer_room(run->attempt.answer)) return NULL;
-    run->attempt.answer->viewed = false;
-    message = *phi__events_answer_message(run->attempt.answer);
+    const phi_message *shown = phi__events_answer_whole(run->attempt.answer);
+    if (shown == NULL) return NULL;
+    message = *shown;
     message.model = phi_str_of(agent->desc.model.id);
     message.provider = phi_str_of(agent->desc.model.provider);
     message.protocol = phi_str_of(agent->desc.model.protocol);

@@ -402,7 +402,8 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     } else if (!phi__call_arm(call)) {
         phi__call_fail(call, "Out of memory");
     } else {
-        (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
+        if ((call->run->taking.points & (uint32_t)PHI__POINT_CALL_STARTS) != 0)
+            (void)phi__feature_call(call, PHI__POINT_CALL_STARTS);
         phi__call_begin(call, call->tool->start);
     }
 }

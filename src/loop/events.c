@@ -89,7 +89,7 @@ PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
     return &answer->view;
 }
 
-PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer) {
+static const phi_message *phi__events_answer_message(phi__answer *answer) {
     phi_message before = answer->view; /* which model is asked */
     /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
     if (!answer->live)
@@ -103,6 +103,12 @@ PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer) {
     }
     answer->viewed = true;
     return &answer->view;
+}
+
+PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer) {
+    if (!phi__events_answer_room(answer)) return NULL;
+    answer->viewed = false;
+    return phi__events_answer_message(answer);
 }
 
 /* ---- blocks ---- */
@@ -483,7 +489,10 @@ PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind) {
     return entry;
 }
 
-PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry) {
+PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry) {
+    entry->at_ms = phi__io_wall_ms(run->agent->rt->io);
+    entry->loop_id = run->loop_id;
+    entry->turn_index = run->turn.index;
     return phi__thread_append(run->agent->thread, entry, 1);
 }
 
@@ -503,7 +512,7 @@ PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept) {
     phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
     entry.message = kept;
-    return phi__events_note(run, &entry) &&
+    return phi__thread_append(run->agent->thread, &entry, 1) &&
            phi__events_message(run, kept, PHI_INPUT_NONE, phi__str(NULL, 0));
 }
 

@@ -71,8 +71,8 @@ typedef struct phi__agent_events {
 PHI__FN phi__answer *phi__events_answer_new(phi_memory *memory, const phi_model *model);
 PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NULL is harmless */
 PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
-/* What there is of it now; never NULL. */
-PHI__FN const phi_message *phi__events_answer_message(phi__answer *answer);
+/* What there is of it now, looked at anew. NULL: no memory. */
+PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
 /* The same with nothing said. */
 PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
@@ -114,7 +114,8 @@ PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not 
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message);
 PHI__FN phi__entry phi__events_entry(const phi__run *run, phi_entry_kind kind);
 /* False, here and below: no memory. */
-PHI__FN bool phi__events_note(phi__run *run, const phi__entry *entry);
+/* Appends an entry of the run's: its time, run and turn are filled in. */
+PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry);
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source);

@@ -62,15 +62,39 @@ static phi__state phi__feature_go(phi__moment *moment, size_t holder) {
     const phi__features *features = &moment->agent->rt->features;
     phi__state outcome = PHI__RUN_ON;
     size_t i;
-    if ((features->wanted & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
+    bool all = moment->run == NULL || moment->point == PHI__POINT_RUN_LOAD;
+    uint32_t points = all ? features->wanted : moment->run->taking.points;
+    if ((points & (uint32_t)moment->point) == 0) return PHI__RUN_ON;
     for (i = 0; i < features->count && outcome == PHI__RUN_ON && moment->status == PHI_OK; i++) {
         const phi__feature_place *place = &features->places[i];
         if ((place->feature->points & (uint32_t)moment->point) == 0) continue;
+        if (!all && (moment->run->taking.features >> i & 1) == 0) continue;
         if (holder != 0 && holder != i + 1) continue;
         outcome = phi__feature_one(moment, place);
         if (outcome == PHI__RUN_HELD) moment->run->holder = (uint8_t)(i + 1);
     }
     return outcome;
+}
+
+static void phi__feature_take_part(phi__run *run, size_t i) {
+    run->taking.features |= (uint32_t)1 << i;
+    run->taking.points |= run->agent->rt->features.places[i].feature->points;
+}
+
+PHI__FN void phi__feature_begin(phi__run *run) {
+    const phi__features *features = &run->agent->rt->features;
+    size_t i;
+    for (i = 0; i < features->count; i++) {
+        const phi__feature *feature = features->places[i].feature;
+        if (feature->wants == NULL || feature->wants(run)) phi__feature_take_part(run, i);
+    }
+}
+
+PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature) {
+    const phi__features *features = &run->agent->rt->features;
+    size_t i;
+    for (i = 0; i < features->count; i++)
+        if (features->table[i] == feature) phi__feature_take_part(run, i);
 }
 
 static phi__moment phi__feature_moment(phi__agent *agent, phi__run *run, phi__point point) {

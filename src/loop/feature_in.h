@@ -107,7 +107,16 @@ typedef struct phi__feature {
     uint32_t points; /* those that it wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
+    /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
+       at none of the run's points but RUN_LOAD, until it joins. */
+    bool (*wants)(const phi__run *run);
 } phi__feature;
+
+/* Of a run: which features take part, by their place in the table, and at which points any of them
+   wants to be called. Where a bit is not set, nobody listens: a point need not be made. */
+typedef struct phi__taking {
+    uint32_t features, points;
+} phi__taking;
 
 /* The table: ends with NULL. Functions, for C++ knows no constants that are declared before they
    are defined. */
@@ -128,6 +137,11 @@ typedef struct phi__features {
     uint32_t wanted;               /* points that any of them wants */
 } phi__features;
 PHI__FN void phi__feature_init(phi__features *features, const phi__feature_fn *table);
+
+/* A run is about to begin, or goes on out of a snapshot: who takes part in it. */
+PHI__FN void phi__feature_begin(phi__run *run);
+/* A feature takes part in it from now on. */
+PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 
 /* At a point of the run: what the features make of it. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);

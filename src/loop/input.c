@@ -261,7 +261,7 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
    copy in the log bears the name of the run, which stands in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
-    phi__entry entry = phi__events_entry(run, PHI_ENTRY_MESSAGE);
+    phi__entry entry;
     phi__input *input = run->poll.pending.head;
     phi_input kind = input->kind;
     phi_message stamped = input->message, *kept;
@@ -270,6 +270,8 @@ static bool phi__input_log(phi__run *run) {
     kept = phi__thread_keep(thread, &stamped);
     if (kept == NULL || !phi__arena_str(phi__thread_room(thread), input->source, &source))
         return false;
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_MESSAGE;
     entry.message = kept;
     if (!phi__events_note(run, &entry)) return false;
     phi__input_free(run->agent, phi__input_list_pop(&run->poll.pending));

@@ -150,11 +150,18 @@ PHI__FN bool phi__model_call_list_pin(phi__run *run) {
     return done;
 }
 
+/* The state where a hook is asked, or, where the agent does not want it, the one behind it. */
+static phi__state phi__model_call_asking(const phi__run *run, phi_hook_point point, phi__state here,
+                                         phi__state behind) {
+    return (run->agent->desc.hook_points & (uint32_t)point) != 0 ? here : behind;
+}
+
 PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait) {
     phi__state next;
     if (!run->end.cancelled && !phi__projection_show(run, &next)) return next;
-    return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM,
-                                     PHI__RUN_CONVERT, wait);
+    next = phi__model_call_asking(run, PHI_HOOK_CONVERT_TO_LLM, PHI__RUN_CONVERT, PHI__RUN_REQUEST);
+    return phi__model_call_list_hook(run, PHI_HOOK_TRANSFORM_CONTEXT, PHI__RUN_TRANSFORM, next,
+                                     wait);
 }
 
 PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait) {
@@ -270,6 +277,16 @@ static phi__state phi__model_call_refuse(phi__run *run, const char *what, phi_st
     return phi__model_call_refuse_words(run, words, status);
 }
 
+/* Behind the request, and behind the key. */
+static phi__state phi__model_call_keyed(const phi__run *run) {
+    return run->agent->codec->sign != NULL ? PHI__RUN_SIGN : PHI__RUN_SEND;
+}
+
+static phi__state phi__model_call_made(const phi__run *run) {
+    return phi__model_call_asking(run, PHI_HOOK_CREDENTIAL, PHI__RUN_CREDENTIAL,
+                                  phi__model_call_keyed(run));
+}
+
 /* Of a host's own model: the request of a first attempt, over HTTP. */
 static phi__state phi__model_call_ask_provider(phi__run *run) {
     phi_status status = phi__provider_ask(run);
@@ -312,7 +329,7 @@ PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait) {
     if (status == PHI_BUSY) return PHI__RUN_REQUEST;
     phi__encoder_free(&run->attempt.encoder);
     run->attempt.encoding = false;
-    return status == PHI_OK ? PHI__RUN_CREDENTIAL : PHI__RUN_LOST;
+    return status == PHI_OK ? phi__model_call_made(run) : PHI__RUN_LOST;
 }
 
 /* ---- keys ---- */
@@ -344,13 +361,14 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
         phi__decision_drop(&run->decision);
         return PHI__RUN_TURN_END;
     }
-    if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0) return PHI__RUN_SIGN;
+    if ((run->agent->desc.hook_points & (uint32_t)PHI_HOOK_CREDENTIAL) == 0)
+        return phi__model_call_keyed(run);
     hook = phi__hook_of(run, PHI_HOOK_CREDENTIAL);
     hook.is_error = run->attempt.refused;
     hooked = phi__hook_run(run, &hook);
     if (hooked == PHI__HOOK_WAIT || hooked == PHI__HOOK_GONE || hooked == PHI__HOOK_LOST)
-        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, PHI__RUN_SIGN, PHI__RUN_TURN_END,
-                               wait);
+        return phi__run_hooked(run, hooked, PHI__RUN_CREDENTIAL, phi__model_call_keyed(run),
+                               PHI__RUN_TURN_END, wait);
     run->attempt.refused = false;
     key = phi__str_trim(phi__buf_str(&run->decision.reply));
     if (hooked == PHI__HOOK_DENY) {
@@ -361,7 +379,7 @@ PHI__FN phi__state phi__model_call_credential(phi__run *run, bool *wait) {
     if (key.len == 0 && run->attempt.keyed != NULL) /* the attempt before had one of its own */
         key = phi_str_of(run->agent->desc.model.api_key);
     else if (key.len == 0)
-        return PHI__RUN_SIGN;
+        return phi__model_call_keyed(run);
     status = phi__model_call_key(run, key);
     return status == PHI_OK
                ? PHI__RUN_SIGN

@@ -99,6 +99,7 @@ PHI__FN phi__run *phi__run_make_for(phi__agent *agent, const phi__entry *start) 
 PHI__FN void phi__run_take(phi__run *run) {
     phi__agent *agent = run->agent;
     agent->run = run;
+    phi__feature_begin(run);
     agent->rt->active++;
     agent->thread->user = run;
     agent->thread->loops.keeps_none = agent->desc.keep == PHI_KEEP_NONE;

@@ -159,6 +159,7 @@ struct phi__run {
     phi__turn turn;
     bool has_room;             /* forget.c has looked */
     bool slices;               /* a feature wants to hear of the answer's slices */
+    phi__taking taking;        /* the features that take part */
     uint8_t holder;            /* in the state HELD: its place in rt->features, from 1 */
     phi__refusals refusals;    /* when it began */
     phi_arena arena;           /* the turn's: the request, tool calls */

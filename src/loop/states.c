@@ -127,13 +127,16 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         phi__thread_attach(run->agent->thread, run->said.prompts, run->said.prompt_count);
         run->said.prompts = NULL;
     }
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_POLL;
     return phi__run_hooked(run, hooked, PHI__RUN_FILTER, PHI__RUN_POLL, PHI__RUN_CLOSE, wait);
 }
 
 static phi__state phi__states_poll(phi__run *run, bool *wait) {
+    phi__hooked hooked;
     if (phi__states_unwanted(run)) return phi__states_leave(run, PHI_CANCELLED);
-    return phi__run_hooked(run, phi__input_poll(run, PHI_INPUT_STEERING), PHI__RUN_POLL,
-                           PHI__RUN_TOP, PHI__RUN_TOP, wait);
+    hooked = phi__input_poll(run, PHI_INPUT_STEERING);
+    if (hooked == PHI__HOOK_ALLOW) return PHI__RUN_TOP;
+    return phi__run_hooked(run, hooked, PHI__RUN_POLL, PHI__RUN_TOP, PHI__RUN_TOP, wait);
 }
 
 /* ---- limits ---- */
@@ -254,7 +257,8 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     if (run->turn.open) return phi__states_turn_call(run); /* out of a snapshot: it had begun */
     if (run->end.cancelled) return phi__states_leave(run, PHI_CANCELLED);
     if (!phi__thread_roll(run->agent->thread, &run->loop_id)) return PHI__RUN_LOST;
-    entry = phi__events_entry(run, PHI_ENTRY_TURN_START);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_TURN_START;
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_TURN_START;
     event.trigger = run->turn.index == 0 ? run->turn.trigger : PHI_TRIGGER_CONTINUATION;
@@ -290,7 +294,7 @@ static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
 
 static phi__state phi__states_turn_end(phi__run *run) {
     phi_event event;
-    phi__entry entry = phi__events_entry(run, PHI_ENTRY_TURN_END);
+    phi__entry entry;
     bool room;
     phi__attempt_drop(run);
     if (run->tools.calls != NULL) phi__tools_drop(run);
@@ -298,10 +302,13 @@ static phi__state phi__states_turn_end(phi__run *run) {
     if (!run->turn.open) return PHI__RUN_NEXT;
     run->turn.open = false;
     memset(&event, 0, sizeof event);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_TURN_END;
     event.kind = PHI_EV_TURN_END;
     event.message = run->reply;
     event.usage = run->reply != NULL ? &run->reply->usage : NULL;
-    room = phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON &&
+    room = ((run->taking.points & (uint32_t)PHI__POINT_TURN_ENDS) == 0 ||
+            phi__feature_run(run, PHI__POINT_TURN_ENDS) == PHI__RUN_ON) &&
            phi__states_turn_usage(run, &entry);
     room = phi__emit_surely(run->agent, &event) && room;
     room = phi__events_note(run, &entry) && room;
@@ -421,7 +428,8 @@ static phi__state phi__states_close(phi__run *run) {
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
     /* without memory for it, the log still tells: no reply */
-    if (phi__recall_end(agent->thread, &entry) == PHI_OK) (void)phi__events_note(run, &entry);
+    if (phi__recall_end(agent->thread, &entry) == PHI_OK)
+        (void)phi__thread_append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__response_close(run);
     event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
     run->said.message_count = event.message_count;

@@ -157,7 +157,7 @@ PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *
 static bool phi__tools_answered(const phi__run *run) {
     const phi_message *reply = run->reply;
     size_t i;
-    if (!phi__attempt_ask(run)->respond || reply->stop_reason != PHI_STOP_REASON_STOP) return false;
+    if (reply->stop_reason != PHI_STOP_REASON_STOP || !phi__attempt_ask(run)->respond) return false;
     for (i = 0; i < reply->content_count; i++)
         if (reply->content[i].kind == PHI_CONTENT_TEXT &&
             phi__str_is(reply->content[i].name, PHI_RESPOND_TOOL))
@@ -165,13 +165,18 @@ static bool phi__tools_answered(const phi__run *run) {
     return false;
 }
 
+/* Where a feature wants to hear of the call. False: the agent is gone. */
+static bool phi__tools_feature(phi__toolcall *call, phi__point point) {
+    return (call->run->taking.points & (uint32_t)point) == 0 ||
+           phi__feature_call(call, point) == PHI__RUN_ON;
+}
+
 PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     size_t i;
     run->tools.answered = phi__tools_answered(run);
     if (!phi__tools_lay_calls(run)) return PHI__RUN_LOST;
     for (i = 0; i < run->tools.count; i++)
-        if (phi__feature_call(&run->tools.calls[i], PHI__POINT_CALL_MADE) != PHI__RUN_ON)
-            return PHI__RUN_OVER;
+        if (!phi__tools_feature(&run->tools.calls[i], PHI__POINT_CALL_MADE)) return PHI__RUN_OVER;
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
@@ -359,8 +364,7 @@ static bool phi__tools_over(phi__toolcall *call) {
     if (!phi__tools_go(call)) return false;
     if (call->run->agent->slot == NULL) return false;
     if (!phi__tools_result(call)) return false;
-    if (call->result != NULL && phi__feature_call(call, PHI__POINT_CALL_ENDED) != PHI__RUN_ON)
-        return false;
+    if (call->result != NULL && !phi__tools_feature(call, PHI__POINT_CALL_ENDED)) return false;
     if (call->result == NULL || (!call->emitted && !call->quiet)) return true;
     if (!call->ended && !call->quiet && !phi__tools_emit_end(call)) return false;
     return call->after || phi__tools_after(call);
@@ -374,7 +378,7 @@ static bool phi__tools_ready(const phi__run *run) {
 /* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
    not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
-    phi__entry entry = phi__events_entry(call->run, PHI_ENTRY_SPAWN);
+    phi__entry entry;
     phi__child_run *spawn;
     const char *dot;
     if (call->child_loop_id.len == 0) return true;
@@ -386,6 +390,8 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
     dot = (const char *)memchr(spawn->loop_id.at, '.', spawn->loop_id.len);
     spawn->session_id =
         phi__str(spawn->loop_id.at, dot != NULL ? (size_t)(dot - spawn->loop_id.at) : 0);
+    memset(&entry, 0, sizeof entry);
+    entry.kind = PHI_ENTRY_SPAWN;
     entry.of.spawn = spawn;
     return phi__events_note(call->run, &entry);
 }
@@ -393,6 +399,7 @@ static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result)
 /* A result as features want it to enter the log. NULL: no memory. */
 static const phi_message *phi__tools_entering(phi__run *run, const phi_message *result) {
     phi__moment moment;
+    if ((run->taking.points & (uint32_t)PHI__POINT_RESULT) == 0) return result;
     memset(&moment, 0, sizeof moment);
     moment.point = PHI__POINT_RESULT;
     moment.agent = run->agent;
