@@ -64,7 +64,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
-.PHONY: all help demo live interop test check mutants bench fuzz soak valgrind examples install deps deps-bench clean format \
+.PHONY: all help demo live interop test check mutants bench callgrind fuzz soak valgrind examples install deps deps-bench clean format \
         objects programs example-programs test-asan test-valgrind test-tsan one
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -80,6 +80,7 @@ help:
 	@echo 'make test       builds and runs all tests (sanitizers, then valgrind)'
 	@echo 'make check      stale headers, layers, formatting, every dialect and compiler'
 	@echo 'make mutants M="src/loop/call.c --count 50"   which statements no test would miss (scripts/mutants.py)'
+	@echo 'make callgrind OLD=rev   instructions of the benchmark programs, at an older revision and now (scripts/callgrind.py)'
 	@echo 'make one T=tests/base/test_arena.c   one test program, whatever else does not compile'
 	@echo 'make bench | fuzz | soak | valgrind | examples | format | clean'
 	@echo 'make install PREFIX=/usr/local   copies the headers'
@@ -218,6 +219,10 @@ mutants:
 
 bench: deps-bench
 	@PYTHON="$(PYTHON)" MAKE="$(MAKE)" $(PYTHON) bench/run.py $(ONLY)
+
+# OLD: a revision; ONLY: words of the programs' names.
+callgrind:
+	@$(PYTHON) scripts/callgrind.py $(OLD) $(ONLY)
 
 fuzz:
 	@scripts/deps.sh fuzz

@@ -1,6 +1,6 @@
 /* bench_decode.c - what decoding an answer's stream costs, beside reading the same JSON into trees.
 
-       cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_decode.c build/normal/libphi.a -lm
+       cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_decode.c build/bench/inside.o -lcurl -lm
        (with -DBENCH_CJSON -lcjson: beside cJSON, too)
 
    For each protocol a stream of some megabytes is written as its provider sends it: thinking, text, a tool's

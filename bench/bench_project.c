@@ -1,7 +1,7 @@
 /* bench_project.c - what a policy costs: a turn of a long conversation beside one of a short, and a projection of
    everything beside reading the same messages as JSON.
 
-       cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_project.c build/normal/libphi.a -lcurl -lm
+       cc -O2 -std=c99 -D_GNU_SOURCE -Isrc bench/bench_project.c build/bench/inside.o -lcurl -lm
 
    - a turn in the thread alone: four messages (a question, a call, its result of 1 KiB, an answer) are appended and
      the newest 8,000 tokens projected; turns 10,000 to 10,100 over turns 100 to 200;
