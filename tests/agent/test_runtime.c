@@ -1,7 +1,12 @@
 /* test_runtime.c - what src/agent/runtime.h promises: making, closing and freeing in every state, and
-   how long a step may wait. */
+   how long a step may wait. And that the password of a proxy is in no error. */
 #include "agent/snapshot.h"
 #include "support/rig.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 TEST(a_desc_that_cannot_work_says_why) {
     phi_runtime_desc desc;
@@ -204,10 +209,75 @@ TEST(a_memory_limit_of_the_runtime_is_an_error_event_and_agents_stay_usable) {
     }
 }
 
+/* ---- a proxy ---- */
+
+#define PROXY_PASS "pass-word-0815"
+
+/* Takes one request, and refuses it with what it was sent with. */
+static void *be_a_proxy(void *ctx) {
+    static const char body[] = "{\"error\":{\"message\":\"no some-user:" PROXY_PASS " here\"}}";
+    char bytes[4096];
+    int fd = accept(*(int *)ctx, NULL, NULL), n;
+    if (fd < 0) return NULL;
+    (void)recv(fd, bytes, sizeof bytes, 0);
+    n = snprintf(bytes, sizeof bytes,
+                 "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+                 "Content-Length: %d\r\nConnection: close\r\n\r\n%s",
+                 (int)sizeof body - 1, body);
+    (void)send(fd, bytes, (size_t)n, 0);
+    (void)shutdown(fd, SHUT_WR);
+    while (recv(fd, bytes, sizeof bytes, 0) > 0) continue;
+    (void)close(fd);
+    return NULL;
+}
+
+TEST(an_error_of_a_proxy_loses_the_password_it_was_asked_with) {
+    phi_runtime_desc desc;
+    phi_agent_desc agent_desc = rig_desc();
+    phi_runtime *rt;
+    phi_agent agent;
+    phi_event ev;
+    struct sockaddr_in at;
+    socklen_t len = sizeof at;
+    pthread_t proxy;
+    char url[100], words[300] = "";
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool running;
+    memset(&at, 0, sizeof at);
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0);
+    REQUIRE(getsockname(fd, (struct sockaddr *)&at, &len) == 0);
+    REQUIRE(pthread_create(&proxy, NULL, be_a_proxy, &fd) == 0);
+    (void)snprintf(url, sizeof url, "http://some-user:" PROXY_PASS "@127.0.0.1:%d",
+                   (int)ntohs(at.sin_port));
+    memset(&desc, 0, sizeof desc);
+    desc.allocator = test_allocator();
+    desc.proxy = url;
+    rt = phi_runtime_new(&desc);
+    agent_desc.model.base_url = "http://nowhere.invalid";
+    agent = phi_agent_new(rt, &agent_desc);
+    CHECK_EQ_INT(phi_prompt(agent, "go"), PHI_OK);
+    do {
+        running = phi_step(rt, 1000) > 0;
+        while (phi_next_event(rt, &ev))
+            if (ev.kind == PHI_EV_ERROR && CHECK(ev.failure != NULL))
+                (void)snprintf(words, sizeof words, "%.*s", (int)ev.failure->message.len,
+                               ev.failure->message.at);
+    } while (running);
+    CHECK(strstr(words, "no ") != NULL && strstr(words, " here") != NULL);
+    CHECK(strstr(words, PROXY_PASS) == NULL);
+    phi_runtime_free(rt);
+    (void)shutdown(fd, SHUT_RDWR);
+    (void)pthread_join(proxy, NULL);
+    (void)close(fd);
+}
+
 TEST_MAIN(TEST_ENTRY(a_desc_that_cannot_work_says_why), TEST_ENTRY(every_function_takes_no_runtime),
           TEST_ENTRY(odd_arguments_of_a_live_runtime_do_nothing),
           TEST_ENTRY(calls_that_are_none_are_refused_everywhere),
           TEST_ENTRY(closing_ends_every_state_and_refuses_what_is_new),
           TEST_ENTRY(a_closed_runtime_still_frees_its_agents_one_by_one),
           TEST_ENTRY(the_next_timeout_is_what_there_is_to_wait_for),
-          TEST_ENTRY(a_memory_limit_of_the_runtime_is_an_error_event_and_agents_stay_usable))
+          TEST_ENTRY(a_memory_limit_of_the_runtime_is_an_error_event_and_agents_stay_usable),
+          TEST_ENTRY(an_error_of_a_proxy_loses_the_password_it_was_asked_with))
