@@ -36,6 +36,8 @@ FAST_LINK := $(firstword $(foreach ld,mold lld gold,$(shell $(CC) -fuse-ld=$(ld)
 # left to `make valgrind`, which `make soak` begins with. Valgrind is Linux's.
 VALGRIND_SLOW = $(filter tests/agent/test_recall.c tests/agent/test_memory_limit.c tests/agent/test_twins.c tests/persist/test_flat.c \
     tests/agent/test_event_read.c tests/loop/test_run_memory.c tests/loop/test_cancel_everywhere.c \
+    tests/agent/test_summary.c tests/loop/test_compaction.c tests/loop/test_revert.c tests/loop/test_input.c \
+    tests/persist/test_sqlite_store.c \
     tests/loop/test_together.c tests/loop/test_crowd_threads.c tests/loop/test_crowd_tools.c \
     tests/loop/test_hooks_threads.c tests/history/test_compact.c tests/history/test_project.c \
     tests/persist/test_journal.c tests/text/test_json_number.c tests/wire/test_fixtures.c, $(TEST_SRC))
@@ -93,6 +95,7 @@ programs: $(TESTS) $(PROGS)
 
 # What tests do themselves need not be fast; they compile in half the time.
 $(B)/tests/%.o: UNOPTIMISED = -O0
+$(B)/tests/support/%.o: UNOPTIMISED =
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)

@@ -63,8 +63,10 @@ static void drop(store_mem *s, kept *gone) {
 
 static uint64_t lines(const kept *k) {
     uint64_t n = 0;
-    size_t i;
-    for (i = 0; k != NULL && i < k->len; i++) n += k->text[i] == '\n';
+    const char *at, *end;
+    if (k == NULL || k->len == 0) return 0;
+    for (at = k->text, end = at + k->len; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        n++;
     return n;
 }
 
