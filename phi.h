@@ -40269,11 +40269,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x988bbb97
+#if PHI__IMP_LOOP != 0xe557e8e8
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x988bbb97
+#define PHI__IMP_LOOP 0xe557e8e8
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40836,6 +40836,7 @@ typedef struct phi__polling {
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
+PHI__FN void phi__input_free_queues(phi__agent *agent); /* all three: they are empty */
 PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs);
 /* NULL: no such queue */
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
@@ -43761,12 +43762,10 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__input_list_of(agent, queue) == NULL) return PHI_BAD_ARG;
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__input_list_free(agent, &agent->queues.steering);
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__input_list_free(agent, &agent->queues.follow_ups);
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__input_list_free(agent, &agent->queues.injected);
+    if (queue == PHI_INPUT_NONE)
+        phi__input_free_queues(agent);
+    else
+        phi__input_list_free(agent, phi__input_list_of(agent, queue));
     return PHI_OK;
 }
 
@@ -45089,6 +45088,12 @@ static phi__input *phi__input_list_pop(phi__inputs *from) {
 PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs) {
     phi__input *input;
     while ((input = phi__input_list_pop(inputs)) != NULL) phi__input_free(agent, input);
+}
+
+PHI__FN void phi__input_free_queues(phi__agent *agent) {
+    phi__input_list_free(agent, &agent->queues.steering);
+    phi__input_list_free(agent, &agent->queues.follow_ups);
+    phi__input_list_free(agent, &agent->queues.injected);
 }
 
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind) {
@@ -52106,11 +52111,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x97d33d2b
+#if PHI__IMP_AGENT != 0x3304f614
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x97d33d2b
+#define PHI__IMP_AGENT 0x3304f614
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -53106,9 +53111,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
     phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
-    phi__input_list_free(agent, &agent->queues.steering);
-    phi__input_list_free(agent, &agent->queues.follow_ups);
-    phi__input_list_free(agent, &agent->queues.injected);
+    phi__input_free_queues(agent);
     phi__thread_free(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);

@@ -4,8 +4,10 @@
     check_state.py        prints every breach; exit code 1 on any
     check_state.py -v     ... and who touches what
 
-A part is a struct that its owner's header declares. Who is not listed in OWNED asks the owner for what it needs. Parts
-that are not listed are shared still. Structs of the public headers keep their members."""
+A part is a struct that its owner's header declares, a member of phi__run, phi__agent or phi_runtime. PARTS says who may
+touch it: its one owner; who else changes it, with a reason; and who reads it. All others ask the owner for what they
+need. A list that names somebody who does not need to be in it is a breach, too. Parts that are not listed are shared
+still. Structs of the public headers keep their members."""
 import glob
 import os
 import re
@@ -13,27 +15,52 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MOST = 40
-# member of phi__run, phi__agent or phi_runtime: the files that touch it. What a run is saved by touches what it saves.
-OWNED = {
-    "ready": "loop/schedule",
-    "filter": "loop/input",
-    "pause": "loop/limits loop/states",
-    "listed": "loop/model_call",
-    "shown": "loop/projection",
-    "hosted": "loop/provider",
-    "attempt": "loop/attempt loop/attempt_end loop/model_call loop/provider",
-    "poll": "loop/input loop/states loop/tools loop/run_save loop/run_load",
-    "tools": "loop/tools loop/states loop/call loop/run_save loop/run_load",
-    "events": "loop/events",
-    "one_shot": "loop/one_shot agent/one_shot_run",
-    "room": "loop/forget loop/at_limit",
-    "polls": "loop/call agent/runtime",
-    "last_error": "loop/error",
+SAVES = "loop/run_save loop/run_load"  # what a run is saved by touches what it saves
+# member: (owner, who else changes it, who reads it)
+PARTS = {
+    # of a run
+    "turn": ("loop/states", "loop/run",  # the first one's trigger; AGENT_START of a run that fails before it
+             "loop/attempt loop/attempt_end loop/events loop/hooks loop/limits loop/pending loop/run_load loop/stored"
+             " features/capture features/compaction features/context_edits"),
+    "end": ("loop/schedule", "loop/input loop/run agent/agent",  # no memory for what was said; it is over; a reason
+            "loop/attempt loop/attempt_end loop/call loop/hooks loop/model_call loop/states loop/tools " + SAVES +
+            " features/compaction features/fields"),
+    "said": ("loop/draft", "loop/states loop/input loop/run_load",  # attached, told; filtered
+             "loop/forget loop/responses loop/run_save"),
+    "spent": ("loop/limits", "loop/run loop/run_load agent/snapshot", "agent/agent"),  # the agent's, too
+    "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
+    "limits": ("loop/limits", "", "loop/states"),
+    "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
+    "ready": ("loop/schedule", "", ""),
+    "pause": ("loop/limits", "", "loop/states"),
+    "poll": ("loop/input", SAVES, "loop/states loop/tools"),
+    "filter": ("loop/input", "", ""),
+    "tools": ("loop/tools", "loop/call " + SAVES, "loop/states"),  # how many run
+    "listed": ("loop/model_call", "", ""),
+    "shown": ("loop/projection", "", ""),
+    "hosted": ("loop/provider", "", ""),
+    "attempt": ("loop/attempt", "loop/attempt_end loop/model_call loop/provider", ""),
+    # of an agent
+    "tree": ("agent/agent_end", "",
+             "agent/agent_make agent/summary loop/events loop/forget loop/limits loop/schedule loop/states loop/stored"),
+    "line": ("agent/agent", "agent/agent_end agent/agent_make agent/agent_store agent/agent_take agent/new_session"
+             " agent/snapshot loop/draft loop/run", "agent/event_json loop/attempt loop/model_call"),
+    "queues": ("loop/input", "loop/one_shot loop/states agent/agent agent/snapshot", "loop/enqueue"),
+    "room": ("loop/forget", "loop/at_limit", ""),
+    "one_shot": ("loop/one_shot", "", "agent/one_shot_run"),
+    "budget": ("loop/limits", "agent/agent agent/agent_make", ""),
+    "events": ("loop/events", "", ""),
+    # of the runtime
+    "polls": ("loop/call", "", "agent/runtime"),
+    "slice": ("agent/runtime", "", ""),
+    "last_error": ("loop/error", "", ""),
 }
 # The same name of another struct's member, by the file: (file, member).
 OTHERS = {("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}  # rt->events, the queue itself
-FOLDERS = ("loop", "features", "agent", "session", "tools")
+FOLDERS = ("loop", "features", "agent", "record", "tools")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
+# ... = x, += x, ++, behind a member, its element or what it points to
+CHANGE = r"(?:->\w+|\[[^\]]*\])*\s*((?<![=!<>])=(?!=)|[-+|&]=|\+\+|--)?"
 STRUCT = re.compile(r"\bstruct (\w+) \{")
 
 
@@ -64,6 +91,21 @@ def members(text):
     return count
 
 
+def touches(member):
+    """{file: whether it changes the part}, of all that touch it."""
+    way = r"(?:\b(?:run|agent|rt|parent|child)|->run|->agent|->rt|->paused|->first|->last|->parent)->%s\.[\w.]*" % member
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c"))):
+            user = os.path.relpath(path, os.path.join(ROOT, "src"))[:-2]
+            if (user, member) in OTHERS:
+                continue
+            text = code(path)
+            for use in re.finditer(r"((?<!&)&\s*|\+\+|--)?(?:\b\w+(?:->|\.))*" + way + CHANGE, text):
+                found[user] = found.get(user, False) or bool(use.group(1) or use.group(2))
+    return found
+
+
 def main():
     bad = 0
     for path in sorted(glob.glob(os.path.join(ROOT, "src", "*", "*.[ch]"))):
@@ -77,20 +119,18 @@ def main():
                 if count > MOST:
                     print(f"src/{name}: struct {found.group(1)} has {count} members, at most {MOST}")
                     bad += 1
-    for member, owners in sorted(OWNED.items()):
-        touched = set()
-        for folder in FOLDERS:
-            for path in sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c"))):
-                user = os.path.relpath(path, os.path.join(ROOT, "src"))[:-2]
-                if (user, member) in OTHERS:
-                    continue
-                if re.search(r"(?:\b(?:run|agent|rt)|->run|->agent|->rt|->paused|->first|->last)->%s\." % member, code(path)):
-                    touched.add(user)
+    for member, (owner, changes, reads) in PARTS.items():
+        touched = touches(member)
         if "-v" in sys.argv:
-            print(f"{member}: {' '.join(sorted(touched))}")
-        for user in sorted(touched - set(owners.split())):
-            print(f"src/{user}.c touches `{member}`, which is of {owners}")
-            bad += 1
+            print(f"{member}: " + " ".join(f"{user}{'!' if touched[user] else ''}" for user in sorted(touched)))
+        for user, changed in sorted(touched.items()):
+            if user != owner and user not in changes.split() and (changed or user not in reads.split()):
+                print(f"src/{user}.c {'changes' if changed else 'reads'} `{member}`, which is of {owner}")
+                bad += 1
+        for user in changes.split() + reads.split():
+            if user not in touched or (user in changes.split() and not touched[user]):
+                print(f"{sys.argv[0]}: {user} need not be listed for `{member}`")
+                bad += 1
     return 1 if bad else 0
 
 

@@ -42,9 +42,7 @@ PHI__FN void phi__agent_destroy(phi__agent *agent) {
     phi__responses_drop(agent);
     phi__feature_agent(agent, PHI__POINT_AGENT_FREED);
     phi__free(&agent->memory, agent->projected, sizeof *agent->projected);
-    phi__input_list_free(agent, &agent->queues.steering);
-    phi__input_list_free(agent, &agent->queues.follow_ups);
-    phi__input_list_free(agent, &agent->queues.injected);
+    phi__input_free_queues(agent);
     phi__thread_free(&agent->own);
     phi__toolset_free(&agent->toolset);
     phi_arena_free(&agent->model_arena);

@@ -187,12 +187,10 @@ PHI_API phi_status phi_queue_clear(phi_agent handle, phi_input queue) {
     if (handle.rt == NULL) return PHI_BAD_ARG;
     if (agent == NULL) return PHI_STALE;
     if (queue != PHI_INPUT_NONE && phi__input_list_of(agent, queue) == NULL) return PHI_BAD_ARG;
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_STEERING)
-        phi__input_list_free(agent, &agent->queues.steering);
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_FOLLOW_UP)
-        phi__input_list_free(agent, &agent->queues.follow_ups);
-    if (queue == PHI_INPUT_NONE || queue == PHI_INPUT_INJECTED)
-        phi__input_list_free(agent, &agent->queues.injected);
+    if (queue == PHI_INPUT_NONE)
+        phi__input_free_queues(agent);
+    else
+        phi__input_list_free(agent, phi__input_list_of(agent, queue));
     return PHI_OK;
 }
 

@@ -37,6 +37,12 @@ PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs) {
     while ((input = phi__input_list_pop(inputs)) != NULL) phi__input_free(agent, input);
 }
 
+PHI__FN void phi__input_free_queues(phi__agent *agent) {
+    phi__input_list_free(agent, &agent->queues.steering);
+    phi__input_list_free(agent, &agent->queues.follow_ups);
+    phi__input_list_free(agent, &agent->queues.injected);
+}
+
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind) {
     switch (kind) {
     case PHI_INPUT_STEERING: return &agent->queues.steering;

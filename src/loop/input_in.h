@@ -32,6 +32,7 @@ typedef struct phi__polling {
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
+PHI__FN void phi__input_free_queues(phi__agent *agent); /* all three: they are empty */
 PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs);
 /* NULL: no such queue */
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);

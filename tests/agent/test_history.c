@@ -367,7 +367,7 @@ TEST(an_extension_that_is_kept_is_no_error) {
     phi_message note = extension_of("note", "{\"a\":1}");
     CHECK_EQ_INT(phi_append_message(agent, &note), PHI_OK);
     CHECK_EQ_INT(phi_last_error(rig_runtime(r), NULL, NULL), PHI_OK);
-    CHECK_EQ_STR(last_words(r), "");
+    CHECK_EQ_STR(words_of(r), "");
     rig_free(r);
 }
 
