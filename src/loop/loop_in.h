@@ -26,8 +26,6 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
                                       uint64_t max_bytes, phi__run *run, phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
-/* bytes of the body so far */
-PHI__FN uint64_t phi__transfer_decoded(const phi__transfer *transfer);
 /* They are decoded; alive: a meaningful event was among them. What is unread now. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
