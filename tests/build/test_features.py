@@ -66,7 +66,7 @@ static phi__state phi__made_up_take(phi__moment *moment) {
 
 PHI__FN const phi__feature *phi__made_up_feature(void) {
     static const phi__feature feature = {UINT32_MAX, sizeof(phi__made_up), sizeof(uint64_t),
-                                         phi__made_up_take};
+                                         phi__made_up_take, NULL};
     return &feature;
 }
 """
