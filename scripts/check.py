@@ -57,6 +57,11 @@ PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VER
          "REWRITES"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
+# Of a desc that wants what is left out: `so`, whether phi_agent_new says so.
+REFUSED = ("phi_runtime *rt = phi_runtime_new(NULL); phi_agent_desc d = PHI_ZERO; const char *words = \"\"; "
+           "d.model = phi_model_local(\"http://localhost:1/v1\", \"m\", NULL); %s; "
+           "bool so = phi_agent_new(rt, &d).rt == NULL && phi_last_error(rt, &words, NULL) == PHI_UNSUPPORTED && "
+           "strstr(words, \"%s\") != NULL; phi_runtime_free(rt); ")
 # Features that a program can leave out: what the object file then does not define, and what a program that calls them all
 # the same is told (C; where they are declared at all).
 FEATURES = {
@@ -72,10 +77,14 @@ FEATURES = {
                       "phi_arena_free(&arena); return so;"),
     "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__text_\w+", None),
     "PHI_NO_STORES": (r"phi__(?:kept_go|kept_exch|evict|recalling|stored_pin|journal_(?:batch|fill|list))\w*",
-                      "phi_runtime *rt = phi_runtime_new(NULL); phi_thread *t = phi_thread_new(rt, 0); char words[100]; "
-                      "bool so = phi_thread_attach(t, NULL, \"a\", NULL, words, sizeof words) == PHI_UNSUPPORTED && "
-                      "strstr(words, \"PHI_NO_STORES\") != NULL && phi_thread_stored(t) == 0; "
-                      "phi_runtime_free(rt); return so;"),
+                      "phi_store s; memset(&s, 0, sizeof s); " + REFUSED % ("d.store = &s", "PHI_NO_STORES") +
+                      "rt = phi_runtime_new(NULL); phi_thread *t = phi_thread_new(rt, 0); char w[100]; "
+                      "so = so && phi_thread_attach(t, &s, \"a\", NULL, w, sizeof w) == PHI_UNSUPPORTED && "
+                      "strstr(w, \"PHI_NO_STORES\") != NULL && phi_thread_stored(t) == 0 && "
+                      "phi_thread_detach(t) == PHI_OK; phi_runtime_free(rt); return so;"),
+    "PHI_NO_FORGETTING": (r"phi__forget_(?:do|may|room|exchange|shrink|copy_some)",
+                          REFUSED % ("d.at_memory_limit = PHI_AT_MEMORY_LIMIT_FORGET", "PHI_NO_FORGETTING") +
+                          "return so;"),
     "PHI_NO_EVENT_JSON": (r"phi_event_(?:to|from)_json|phi__e[jr]_\w+", None),
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),

@@ -95,6 +95,18 @@ class Profiles(unittest.TestCase):
         self.refused(program, 'tool "forge": it does not set checks_arguments, and this build does not check them '
                      '(PHI_NO_SCHEMA)', "anthropic", "-", "unchecked")
 
+    def test_what_a_part_needs_comes_and_goes_with_it(self):
+        saves = self.symbols(self.build("PHI_MINIMAL", "PHI_WITH_SNAPSHOT"))
+        for name in ("phi_agent_snapshot", "phi_thread_to_json", "phi_thread_rewrite"):
+            self.assertIn(name, saves)
+        for name in ("phi_summarize", "phi_agent_rewrite", "phi_compaction_plan"):
+            self.assertNotIn(name, saves)
+        fixed = self.symbols(self.build("PHI_NO_REWRITES"))
+        for name in ("phi_thread_rewrite", "phi_summarize", "phi_agent_rewrite", "phi_thread_to_json",
+                     "phi_session_free"):
+            self.assertNotIn(name, fixed)
+        self.assertIn("phi_compaction_plan", fixed)
+
     def test_a_protocol_is_added_by_one_line_in_the_registry(self):
         tree = os.path.join(OUT, "made_up")
         os.makedirs(tree)
