@@ -52,9 +52,10 @@
      PHI_NO_COMPACTION, PHI_NO_CAPTURE, PHI_NO_CACHE_STATS, PHI_NO_ARGUMENT_STREAM,
      PHI_NO_CONTEXT_EDITS, PHI_NO_EXPLAIN, PHI_NO_SUMMARIES, PHI_NO_DEFERRED, PHI_NO_SCHEMA,
      PHI_NO_FORGETTING, PHI_NO_STORES, PHI_NO_THREAD_TEXT, PHI_NO_EVENT_JSON, PHI_NO_DESCRIBE,
-     PHI_NO_PREFLIGHT, PHI_NO_PLANS, PHI_NO_REWRITES
-                         without that feature: its functions answer PHI_UNSUPPORTED, phi_agent_new
-                         refuses a desc that wants it (docs/embedding.md)
+     PHI_NO_PREFLIGHT, PHI_NO_PLANS, PHI_NO_REWRITES, PHI_NO_MESSAGE_JSON
+                         without that feature: its functions are not declared or answer
+                         PHI_UNSUPPORTED, phi_agent_new refuses a desc that wants it
+                         (docs/embedding.md)
    The implementation needs _GNU_SOURCE (and its like elsewhere) before the first system header: it
    defines it itself when it comes first in its file.
 
@@ -111,22 +112,23 @@
 #endif
 
 #ifdef PHI__PUB_BASE
-#if PHI__PUB_BASE != 0x5357bbdf
+#if PHI__PUB_BASE != 0xee4abb43
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__PUB_BASE 0x5357bbdf
+#define PHI__PUB_BASE 0xee4abb43
 
 /* ---- src/base/profile.h ---- */
 
 /* profile.h - the macros by which a program leaves parts of phi out.
 
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
-   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
-   part that is left out is not declared, or is refused with PHI_UNSUPPORTED and a message that
-   names its macro. A new part adds its three lines here; the rest of the source tests PHI_NO_X
-   alone. PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these,
-   are no parts: PHI_MINIMAL changes nothing about them. */
+   them back in, with the parts that it needs; where PHI_NO_X is defined too, X is out, and so is
+   every part that needs it. No public struct changes by any of them: a part that is left out is not
+   declared, or is refused with PHI_UNSUPPORTED and a message that names its macro. A new part adds
+   its three lines here; the rest of the source tests PHI_NO_X alone. PHI_NO_CURL, PHI_NO_PROCESS,
+   PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these, are no parts: PHI_MINIMAL changes
+   nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 
@@ -213,6 +215,13 @@
     !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
 #define PHI_NO_PLANS 1
 #endif
+#if !defined(PHI_WITH_MESSAGE_JSON) && !defined(PHI_WITH_STORES) &&                                \
+    !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) &&                               \
+    !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&                                 \
+    !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_WITH_TAPE) &&     \
+    !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_MESSAGE_JSON)
+#define PHI_NO_MESSAGE_JSON 1
+#endif
 #if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
     !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&  \
     !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_CONTEXT_EDITS) &&                           \
@@ -225,7 +234,18 @@
 #endif
 
 /* What a part needs: it is out where that is. */
-#ifdef PHI_NO_REWRITES
+#ifdef PHI_NO_MESSAGE_JSON
+#ifndef PHI_NO_EVENT_JSON
+#define PHI_NO_EVENT_JSON 1
+#endif
+#ifndef PHI_NO_TAPE
+#define PHI_NO_TAPE 1
+#endif
+#ifndef PHI_NO_CAPTURE
+#define PHI_NO_CAPTURE 1
+#endif
+#endif
+#if defined(PHI_NO_REWRITES) || defined(PHI_NO_MESSAGE_JSON)
 #ifndef PHI_NO_STORES
 #define PHI_NO_STORES 1
 #endif
@@ -235,6 +255,8 @@
 #ifndef PHI_NO_DEFERRED
 #define PHI_NO_DEFERRED 1
 #endif
+#endif
+#ifdef PHI_NO_REWRITES
 #ifndef PHI_NO_CONTEXT_EDITS
 #define PHI_NO_CONTEXT_EDITS 1
 #endif
@@ -796,11 +818,11 @@ PHI_API phi_status phi_transfer_end(phi_transfer transfer, phi_status status, co
 #endif /* PHI__PUB_IO */
 
 #ifdef PHI__PUB_MODEL
-#if PHI__PUB_MODEL != 0x6502487d
+#if PHI__PUB_MODEL != 0x12242e90
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__PUB_MODEL 0x6502487d
+#define PHI__PUB_MODEL 0x12242e90
 
 /* ---- src/model/failure.h ---- */
 
@@ -965,6 +987,7 @@ PHI_API phi_str phi_message_text(const phi_message *message, const char *separat
 /* Deep copy into the arena; NULL: no memory. */
 PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *arena);
 
+#ifndef PHI_NO_MESSAGE_JSON
 /* The interchange JSON, in the arena. Beyond the fields that others write it has, where they are
    set: "name", "signature" and "replay" of text, "redacted" and "replay" of thinking, "incomplete",
    "signature" and "replay" of a tool call, and the assistant's "api" (protocol). Arguments that are
@@ -979,6 +1002,7 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
    PHI_PARSE: no JSON, or no message: *error says why. PHI_NO_MEMORY. */
 PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_message *out,
                                          phi_parse_error *error);
+#endif
 
 #ifdef __cplusplus
 }
@@ -1909,11 +1933,11 @@ PHI_API phi_thread *phi_thread_fork(const phi_thread *thread, uint64_t at_seq);
 #endif /* PHI__PUB_LOG */
 
 #ifdef PHI__PUB_HISTORY
-#if PHI__PUB_HISTORY != 0x00f71ff7
+#if PHI__PUB_HISTORY != 0x98fe802b
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__PUB_HISTORY 0x00f71ff7
+#define PHI__PUB_HISTORY 0x98fe802b
 
 /* ---- src/history/compact.h ---- */
 
@@ -2138,6 +2162,7 @@ typedef struct phi_prune {
     uint64_t end_seq;
 } phi_prune;
 
+#ifndef PHI_NO_REWRITES
 /* What to take out of a view, oldest first, until it is enough or there is no more; a user message
    "[Pruned context summary: {memo}]" in the place of the first. *pruned, where given: the groups
    taken. Both, and their pointers, are in the arena; out->meta has the same as JSON.
@@ -2150,6 +2175,7 @@ PHI_API phi_status phi_prune_plan(const phi_view_item *items, size_t count, cons
 /* The first entry of the active lane that may be taken: messages that the last compaction left
    standing count as the user's. */
 PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread);
+#endif
 
 #ifdef __cplusplus
 }
@@ -3280,11 +3306,11 @@ PHI_API phi_cache_stats phi_agent_cache_stats(phi_agent agent);
 #endif /* PHI__PUB_FEATURES */
 
 #ifdef PHI__PUB_AGENT
-#if PHI__PUB_AGENT != 0x848da376
+#if PHI__PUB_AGENT != 0x50d76512
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__PUB_AGENT 0x848da376
+#define PHI__PUB_AGENT 0x50d76512
 
 /* ---- src/agent/profile.h ---- */
 
@@ -3664,11 +3690,13 @@ PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *messag
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
+#ifndef PHI_NO_MESSAGE_JSON
 /* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
    has come; the store's status, when evicted messages cannot be recalled. And back, as
    phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
+#endif
 
 #ifndef PHI_NO_EVENT_JSON
 /* ---- events as JSON ---- */
@@ -16622,11 +16650,11 @@ PHI__FN void phi__wake_drain(phi__wake *wake) {
 #endif /* PHI__IMP_IO */
 
 #ifdef PHI__IMP_MODEL
-#if PHI__IMP_MODEL != 0x3c740421
+#if PHI__IMP_MODEL != 0xec295e76
 #error "phi: two versions of src/model in one file"
 #endif
 #else
-#define PHI__IMP_MODEL 0x3c740421
+#define PHI__IMP_MODEL 0xec295e76
 
 /* ---- src/model/failure_in.h ---- */
 
@@ -16661,6 +16689,7 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
 
 /* ---- writing: appended to a buffer ---- */
 
+#ifndef PHI_NO_MESSAGE_JSON
 PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* The members "usage" and "content", with the comma before them where one is needed. */
 PHI__FN void phi__message_put_usage(phi__buf *out, const phi_usage *usage);
@@ -16668,6 +16697,7 @@ PHI__FN void phi__message_put_usage_value(phi__buf *out, const phi_usage *usage)
 PHI__FN void phi__message_put_blocks(phi__buf *out, const phi_message *message, phi_arena *scratch);
 /* A text as a JSON value on one line; text that is no JSON as a string; an empty text as {}. */
 PHI__FN void phi__message_put_value(phi__buf *out, phi_str text, phi_arena *scratch);
+#endif
 /* The same, with its key unless that is NULL, if it is JSON; strings only where they count. False:
    it was not, and nothing is written. */
 PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text, bool strings_too,
@@ -16678,6 +16708,7 @@ PHI__FN bool phi__message_put_json(phi__buf *out, const char *key, phi_str text,
    Responses is a host's own name and stays. The result is the argument, or static. */
 PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol);
 
+#ifndef PHI_NO_MESSAGE_JSON
 /* ---- reading: from a tree, whose arena owns the results ---- */
 
 /* As phi_message_from_json; the strings of the tree are not copied. */
@@ -16693,6 +16724,7 @@ PHI__FN bool phi__message_get_value(const phi_json *node, phi_arena *arena, phi_
 /* A protocol, in either spelling, as the original's JSON has it. NULL: the original has none of
    that name, and would refuse the whole file. Static. */
 PHI__FN const char *phi__message_api(phi_str protocol);
+#endif
 
 #endif
 
@@ -16911,6 +16943,7 @@ PHI__FN bool phi__message_is_quotable(phi_str text, phi_arena *scratch, bool *no
     return is;
 }
 
+#ifndef PHI_NO_MESSAGE_JSON
 /* Text that is no JSON becomes a string, so that nothing is lost. A text that is a JSON string is
    quoted once more, and reading takes one layer off again; a string whose content would then read
    as other JSON keeps its quotes. */
@@ -17065,6 +17098,8 @@ PHI__FN void phi__message_put(phi__buf *out, const phi_message *message, phi_are
     phi__buf_char(out, '}');
 }
 
+#endif
+
 /* ---- public ---- */
 
 PHI_API const char *phi_stop_reason_text(phi_stop_reason reason) {
@@ -17124,6 +17159,8 @@ PHI_API phi_message *phi_message_copy(const phi_message *message, phi_arena *are
     return out != NULL && phi__message_copy(message, arena, out) ? out : NULL;
 }
 
+#ifndef PHI_NO_MESSAGE_JSON
+
 PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *arena, phi_str *out) {
     phi__buf buf;
     phi_arena scratch;
@@ -17137,10 +17174,21 @@ PHI_API phi_status phi_message_to_json(const phi_message *message, phi_arena *ar
     return status;
 }
 
+#endif
+
 /* ---- src/model/message_read.c ---- */
 
 /* message_read.c - reads messages out of the interchange JSON. */
 
+
+PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
+    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
+                 phi__str_is(protocol, "azure_open_ai_responses");
+    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
+    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
+}
+
+#ifndef PHI_NO_MESSAGE_JSON
 
 typedef struct phi__message_reader {
     phi_arena *arena;
@@ -17196,13 +17244,6 @@ PHI__FN const char *phi__message_api(phi_str protocol) {
             phi__str_is(protocol, phi__message_apis[i][1]))
             return phi__message_apis[i][0];
     return NULL;
-}
-
-PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
-    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
-                 phi__str_is(protocol, "azure_open_ai_responses");
-    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
-    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
 /* The members of a block that are read, about in the order in which they are written. */
@@ -17463,6 +17504,8 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }
+
+#endif
 #undef PHI__MESSAGE_BLOCK_LIST
 #undef PHI__MESSAGE_LIST
 
@@ -29619,11 +29662,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0xb1901a4e
+#if PHI__IMP_HISTORY != 0x6cec8f4e
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0xb1901a4e
+#define PHI__IMP_HISTORY 0x6cec8f4e
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -34392,6 +34435,8 @@ PHI__FN void phi__project_results(phi__projecting *p, phi__group *g, size_t call
 /* prune.c - plans a prune: whole groups, the oldest first. */
 
 
+#ifndef PHI_NO_REWRITES
+
 typedef struct phi__pruning {
     const phi_view_item *items;
     const phi_prune *prune;
@@ -34561,6 +34606,8 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     }
     return from;
 }
+
+#endif
 
 /* ---- src/history/rebase.c ---- */
 
@@ -52109,11 +52156,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x3304f614
+#if PHI__IMP_AGENT != 0x062c8eaf
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x3304f614
+#define PHI__IMP_AGENT 0x062c8eaf
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -55425,6 +55472,8 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     return phi__agent_idle(agent, what);
 }
 
+#ifndef PHI_NO_MESSAGE_JSON
+
 /* ---- restoring ---- */
 
 /* The messages in the arena, borrowing from the text. */
@@ -55457,6 +55506,8 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     }
     return PHI_OK;
 }
+
+#endif
 
 /* ---- public ---- */
 
@@ -55509,6 +55560,8 @@ PHI_API phi_status phi_clear_messages(phi_agent handle) {
     return status;
 }
 
+#ifndef PHI_NO_MESSAGE_JSON
+
 PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
     const phi__agent *agent = phi__agent_find(handle);
     phi__buf buf;
@@ -55554,6 +55607,8 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
     return phi__error(handle.rt, status, "phi_restore_messages: %s",
                       status == PHI_PARSE ? error->message : "out of memory");
 }
+
+#endif
 
 /* ---- src/agent/new_session.c ---- */
 

@@ -39,7 +39,7 @@
 #endif
 
 #include "phi.h"
-#if PHI__PUB_BASE != 0x5357bbdf
+#if PHI__PUB_BASE != 0xee4abb43
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_TEXT != 0x1c8f8350
@@ -48,7 +48,7 @@
 #if PHI__PUB_IO != 0xeb0e3099
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_MODEL != 0x6502487d
+#if PHI__PUB_MODEL != 0x12242e90
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_WIRE != 0x65e39ffb
@@ -60,7 +60,7 @@
 #if PHI__PUB_LOG != 0x13736b27
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_HISTORY != 0x00f71ff7
+#if PHI__PUB_HISTORY != 0x98fe802b
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_PERSIST != 0x1882b8bf
@@ -72,7 +72,7 @@
 #if PHI__PUB_FEATURES != 0xb1322ca9
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
-#if PHI__PUB_AGENT != 0x848da376
+#if PHI__PUB_AGENT != 0x50d76512
 #error "phi: phi_tools.h and phi.h are of different versions"
 #endif
 #if PHI__PUB_RECORD != 0x4ef22910

@@ -54,7 +54,7 @@ PARTS = ["ANTHROPIC", "OPENAI_CHAT", "OPENAI_RESPONSES", "AZURE", "GEMINI", "VER
          "SESSIONS", "TAPE", "STORE_FILES", "SNAPSHOT", "COMPACTION", "CAPTURE", "CACHE_STATS", "ARGUMENT_STREAM",
          "CONTEXT_EDITS", "EXPLAIN", "SUMMARIES", "DEFERRED", "SCHEMA", "FORGETTING",
          "STORES", "THREAD_TEXT", "EVENT_JSON", "DESCRIBE", "PREFLIGHT", "PLANS",
-         "REWRITES"]
+         "REWRITES", "MESSAGE_JSON"]
 MINIMAL = [["PHI_MINIMAL"], ["PHI_MINIMAL", "PHI_WITH_ANTHROPIC"]]
 PROFILES = {"": NEVER, "PHI_NO_CURL": CURL, "PHI_NO_PROCESS": PROCESS, "PHI_NO_FILES": FILES}
 # Of a desc that wants what is left out: `so`, whether phi_agent_new says so.
@@ -89,6 +89,7 @@ FEATURES = {
     "PHI_NO_DESCRIBE": (r"phi_thread_describe|phi__describe_\w+", None),
     "PHI_NO_PREFLIGHT": (r"phi_preflight|phi__preflight|phi__dry_\w+", None),
     "PHI_NO_PLANS": (r"phi_compaction_\w+|phi_compact_messages|phi__levels_\w+", None),
+    "PHI_NO_MESSAGE_JSON": (r"phi_message_(?:to|from)_json|phi_(?:save|restore)_messages|phi__message_get", None),
     "PHI_NO_REWRITES": (r"phi_thread_rewrite|phi__(?:thread_)?rewrite_\w+|phi__thread_truncate", None),
     "PHI_NO_STORE_FILES": (r"phi__(?:fs|ft|disk)_\w+", "phi_store s; phi_file_store_desc d = PHI_ZERO; "
                            "d.directory = \".\"; return phi_file_store_open(&d, &s) == PHI_UNSUPPORTED;"),

@@ -228,11 +228,13 @@ PHI_API phi_status phi_append_message(phi_agent agent, const phi_message *messag
 PHI_API phi_status phi_replace_messages(phi_agent agent, const phi_message *messages, size_t count);
 PHI_API phi_status phi_clear_messages(phi_agent agent);
 
+#ifndef PHI_NO_MESSAGE_JSON
 /* The history, as phi_message_at has it, as a JSON array in the arena; during a run as far as it
    has come; the store's status, when evicted messages cannot be recalled. And back, as
    phi_replace_messages: *error says why it was not read, and then nothing changed. */
 PHI_API phi_status phi_save_messages(phi_agent agent, phi_arena *arena, phi_str *out);
 PHI_API phi_status phi_restore_messages(phi_agent agent, phi_str json, phi_parse_error *error);
+#endif
 
 #ifndef PHI_NO_EVENT_JSON
 /* ---- events as JSON ---- */

@@ -155,6 +155,8 @@ static phi_status phi__history_open(phi_agent handle, const char *what, phi__age
     return phi__agent_idle(agent, what);
 }
 
+#ifndef PHI_NO_MESSAGE_JSON
+
 /* ---- restoring ---- */
 
 /* The messages in the arena, borrowing from the text. */
@@ -187,6 +189,8 @@ static phi_status phi__history_read(phi_arena *arena, phi_str json, phi_message 
     }
     return PHI_OK;
 }
+
+#endif
 
 /* ---- public ---- */
 
@@ -239,6 +243,8 @@ PHI_API phi_status phi_clear_messages(phi_agent handle) {
     return status;
 }
 
+#ifndef PHI_NO_MESSAGE_JSON
+
 PHI_API phi_status phi_save_messages(phi_agent handle, phi_arena *arena, phi_str *out) {
     const phi__agent *agent = phi__agent_find(handle);
     phi__buf buf;
@@ -284,3 +290,5 @@ PHI_API phi_status phi_restore_messages(phi_agent handle, phi_str json, phi_pars
     return phi__error(handle.rt, status, "phi_restore_messages: %s",
                       status == PHI_PARSE ? error->message : "out of memory");
 }
+
+#endif

@@ -1,11 +1,12 @@
 /* profile.h - the macros by which a program leaves parts of phi out.
 
    PHI_NO_X leaves X out. PHI_MINIMAL leaves out every part listed here, and PHI_WITH_X takes one of
-   them back in; where PHI_NO_X is defined too, X is out. No public struct changes by any of them: a
-   part that is left out is not declared, or is refused with PHI_UNSUPPORTED and a message that
-   names its macro. A new part adds its three lines here; the rest of the source tests PHI_NO_X
-   alone. PHI_NO_CURL, PHI_NO_PROCESS, PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these,
-   are no parts: PHI_MINIMAL changes nothing about them. */
+   them back in, with the parts that it needs; where PHI_NO_X is defined too, X is out, and so is
+   every part that needs it. No public struct changes by any of them: a part that is left out is not
+   declared, or is refused with PHI_UNSUPPORTED and a message that names its macro. A new part adds
+   its three lines here; the rest of the source tests PHI_NO_X alone. PHI_NO_CURL, PHI_NO_PROCESS,
+   PHI_NO_FILES and PHI_NO_THREADS, for systems that lack these, are no parts: PHI_MINIMAL changes
+   nothing about them. */
 #ifndef PHI_BASE_PROFILE_H
 #define PHI_BASE_PROFILE_H
 
@@ -92,6 +93,13 @@
     !defined(PHI_WITH_SESSIONS) && !defined(PHI_NO_PLANS)
 #define PHI_NO_PLANS 1
 #endif
+#if !defined(PHI_WITH_MESSAGE_JSON) && !defined(PHI_WITH_STORES) &&                                \
+    !defined(PHI_WITH_THREAD_TEXT) && !defined(PHI_WITH_SNAPSHOT) &&                               \
+    !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&                                 \
+    !defined(PHI_WITH_EVENT_JSON) && !defined(PHI_WITH_SESSIONS) && !defined(PHI_WITH_TAPE) &&     \
+    !defined(PHI_WITH_CAPTURE) && !defined(PHI_NO_MESSAGE_JSON)
+#define PHI_NO_MESSAGE_JSON 1
+#endif
 #if !defined(PHI_WITH_REWRITES) && !defined(PHI_WITH_STORES) && !defined(PHI_WITH_THREAD_TEXT) &&  \
     !defined(PHI_WITH_SNAPSHOT) && !defined(PHI_WITH_DEFERRED) && !defined(PHI_WITH_SUMMARIES) &&  \
     !defined(PHI_WITH_COMPACTION) && !defined(PHI_WITH_CONTEXT_EDITS) &&                           \
@@ -104,7 +112,18 @@
 #endif
 
 /* What a part needs: it is out where that is. */
-#ifdef PHI_NO_REWRITES
+#ifdef PHI_NO_MESSAGE_JSON
+#ifndef PHI_NO_EVENT_JSON
+#define PHI_NO_EVENT_JSON 1
+#endif
+#ifndef PHI_NO_TAPE
+#define PHI_NO_TAPE 1
+#endif
+#ifndef PHI_NO_CAPTURE
+#define PHI_NO_CAPTURE 1
+#endif
+#endif
+#if defined(PHI_NO_REWRITES) || defined(PHI_NO_MESSAGE_JSON)
 #ifndef PHI_NO_STORES
 #define PHI_NO_STORES 1
 #endif
@@ -114,6 +133,8 @@
 #ifndef PHI_NO_DEFERRED
 #define PHI_NO_DEFERRED 1
 #endif
+#endif
+#ifdef PHI_NO_REWRITES
 #ifndef PHI_NO_CONTEXT_EDITS
 #define PHI_NO_CONTEXT_EDITS 1
 #endif

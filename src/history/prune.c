@@ -5,6 +5,8 @@
 #include "history/history_in.h"
 #include "history/plan_in.h"
 
+#ifndef PHI_NO_REWRITES
+
 typedef struct phi__pruning {
     const phi_view_item *items;
     const phi_prune *prune;
@@ -174,3 +176,5 @@ PHI_API uint64_t phi_thread_prunable_from(const phi_thread *thread) {
     }
     return from;
 }
+
+#endif

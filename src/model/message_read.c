@@ -3,6 +3,15 @@
 
 #include "text/json_in.h"
 
+PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
+    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
+                 phi__str_is(protocol, "azure_open_ai_responses");
+    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
+    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
+}
+
+#ifndef PHI_NO_MESSAGE_JSON
+
 typedef struct phi__message_reader {
     phi_arena *arena;
     phi_parse_error *error;
@@ -57,13 +66,6 @@ PHI__FN const char *phi__message_api(phi_str protocol) {
             phi__str_is(protocol, phi__message_apis[i][1]))
             return phi__message_apis[i][0];
     return NULL;
-}
-
-PHI__FN phi_str phi__message_provider(phi_str provider, phi_str protocol) {
-    bool azure = protocol.len == 0 || phi__str_is(protocol, "azure_openai_responses") ||
-                 phi__str_is(protocol, "azure_open_ai_responses");
-    if (phi__str_is(provider, "openai-responses")) return PHI__LIT("openai_responses");
-    return azure && phi__str_is(provider, "azure") ? PHI__LIT("azure_openai") : provider;
 }
 
 /* The members of a block that are read, about in the order in which they are written. */
@@ -324,3 +326,5 @@ PHI_API phi_status phi_message_from_json(phi_str json, phi_arena *arena, phi_mes
     if (status == PHI_TOO_BIG) status = PHI_PARSE;
     return status == PHI_OK ? phi__message_get(root, arena, out, error) : status;
 }
+
+#endif
