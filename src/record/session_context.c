@@ -206,11 +206,22 @@ PHI__FN phi_status phi__sctx_load(const phi__sctx_way *way, phi_arena *arena,
 
 /* ---- blocks, made ---- */
 
+/* A compaction under way. */
+typedef struct phi__sctx_job {
+    phi__session_box *box;
+    const phi__sctx_way *way;
+    const phi_session_compaction *desc;
+    phi_arena *scratch;
+    char *words;
+    size_t words_size;
+} phi__sctx_job;
+
 /* A summary is planned for the messages as if they were an earlier run, with one more message as
    the current one. */
-static phi_status phi__sctx_sum_up(const phi__sctx_way *way, const phi_message *messages,
-                                   size_t count, phi_arena *scratch, phi_rewrite *plan) {
-    phi_compaction_config config = way->config;
+static phi_status phi__sctx_sum_up(const phi__sctx_job *job, const phi_message *messages,
+                                   size_t count, phi_rewrite *plan) {
+    phi_compaction_config config = job->way->config;
+    phi_arena *scratch = job->scratch;
     phi_message *copies =
         (phi_message *)phi_arena_alloc(scratch, phi__mul(count + 1, sizeof *copies));
     phi_view_item *items =
@@ -228,14 +239,13 @@ static phi_status phi__sctx_sum_up(const phi__sctx_way *way, const phi_message *
     }
     config.scope = PHI_COMPACTION_RUNS;
     config.scope_runs = 1;
-    return phi_compaction_plan(items, count + 1, &config, way->counter, scratch, plan);
+    return phi_compaction_plan(items, count + 1, &config, job->way->counter, scratch, plan);
 }
 
-static phi_status phi__sctx_compacted(const phi__sctx_way *way, phi__session_box *box,
-                                      const phi_message *messages, size_t count, phi_arena *scratch,
-                                      phi_block_section *out) {
+static phi_status phi__sctx_compacted(const phi__sctx_job *job, const phi_message *messages,
+                                      size_t count, phi_block_section *out) {
     phi_rewrite plan;
-    phi_status status = phi__sctx_sum_up(way, messages, count, scratch, &plan);
+    phi_status status = phi__sctx_sum_up(job, messages, count, &plan);
     size_t i;
     if (status != PHI_OK) return status;
     out->present = true;
@@ -249,26 +259,26 @@ static phi_status phi__sctx_compacted(const phi__sctx_way *way, phi__session_box
         made->turn_index = 0;
     }
     out->message_count = count;
-    return phi__session_keep_messages(box, messages, count, &out->messages) ? PHI_OK
-                                                                            : PHI_NO_MEMORY;
+    return phi__session_keep_messages(job->box, messages, count, &out->messages) ? PHI_OK
+                                                                                 : PHI_NO_MEMORY;
 }
 
-static phi_status phi__sctx_recent(const phi__sctx_way *way, phi__session_box *box,
-                                   const phi_message *messages, size_t count, phi_arena *scratch,
-                                   phi_block_section *out) {
-    phi_message *list = (phi_message *)phi_arena_alloc(scratch, phi__mul(count, sizeof *list));
+static phi_status phi__sctx_recent(const phi__sctx_job *job, const phi_message *messages,
+                                   size_t count, phi_block_section *out) {
+    phi_message *list = (phi_message *)phi_arena_alloc(job->scratch, phi__mul(count, sizeof *list));
     size_t i;
     if (list == NULL) return PHI_NO_MEMORY;
     for (i = 0; i < count; i++) {
         const phi_message *now = &messages[i];
         if (now->role == PHI_ROLE_TOOL_RESULT)
-            now = phi__compact_cut(now, way->config.tool_output_max_lines, scratch);
+            now = phi__compact_cut(now, job->way->config.tool_output_max_lines, job->scratch);
         if (now == NULL) return PHI_NO_MEMORY;
         list[i] = *now;
     }
     out->present = true;
     out->message_count = count;
-    return phi__session_keep_messages(box, list, count, &out->messages) ? PHI_OK : PHI_NO_MEMORY;
+    return phi__session_keep_messages(job->box, list, count, &out->messages) ? PHI_OK
+                                                                             : PHI_NO_MEMORY;
 }
 
 /* Turns without an id part calls from results: a section that begins with a result begins with its
@@ -289,17 +299,17 @@ static void phi__sctx_ends(phi_block_section *section, size_t from, size_t end) 
     section->to = (uint32_t)phi__min(end - 1, UINT32_MAX);
 }
 
-static phi_status phi__sctx_make(const phi__sctx_way *way, phi__session_box *box,
-                                 const phi_loop_record *loop, bool is_current, phi_arena *scratch,
-                                 phi_compaction_block *out) {
+static phi_status phi__sctx_make(const phi__sctx_job *job, const phi_loop_record *loop,
+                                 bool is_current, phi_compaction_block *out) {
+    const phi_compaction_config *config = &job->way->config;
     const phi_message *messages = loop->messages;
     size_t turns = phi__sctx_turn_count(messages, loop->message_count), first = 0, recent = turns;
     size_t from, to;
     phi_status status = PHI_OK;
     if (is_current) {
-        first = phi__min(way->config.keep_first_turns, turns);
+        first = phi__min(config->keep_first_turns, turns);
         first = phi__sctx_whole(loop, 0, first);
-        recent = turns - phi__min(way->config.keep_recent_turns, turns - first);
+        recent = turns - phi__min(config->keep_recent_turns, turns - first);
         recent = phi__sctx_whole(loop, first, recent);
     }
     from = phi__sctx_turn_at(messages, loop->message_count, first);
@@ -307,26 +317,14 @@ static phi_status phi__sctx_make(const phi__sctx_way *way, phi__session_box *box
     if (first > 0) phi__sctx_ends(&out->keep_first, 0, first);
     if (first < recent) {
         phi__sctx_ends(&out->keep_compacted, first, recent);
-        status = phi__sctx_compacted(way, box, messages + from, to - from, scratch,
-                                     &out->keep_compacted);
+        status = phi__sctx_compacted(job, messages + from, to - from, &out->keep_compacted);
     }
     if (status != PHI_OK || recent == turns) return status;
     phi__sctx_ends(&out->keep_recent, recent, turns);
-    return phi__sctx_recent(way, box, messages + to, loop->message_count - to, scratch,
-                            &out->keep_recent);
+    return phi__sctx_recent(job, messages + to, loop->message_count - to, &out->keep_recent);
 }
 
 /* ---- blocks, made by the host ---- */
-
-/* A compaction under way. */
-typedef struct phi__sctx_job {
-    phi__session_box *box;
-    const phi__sctx_way *way;
-    const phi_session_compaction *desc;
-    phi_arena *scratch;
-    char *words;
-    size_t words_size;
-} phi__sctx_job;
 
 static phi_status phi__sctx_refuse(const phi__sctx_job *job, const phi_loop_record *loop,
                                    const char *section, const char *why) {
@@ -387,20 +385,18 @@ static phi_status phi__sctx_by_host(const phi__sctx_job *job, const phi_loop_rec
 }
 
 static phi_status phi__sctx_make_all(const phi__sctx_job *job, size_t *made) {
-    phi__session_box *box = job->box;
     const phi__sctx_way *way = job->way;
-    phi_arena *scratch = job->scratch;
     phi_compaction_block **blocks = (phi_compaction_block **)phi__arena_zero(
-        scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
+        job->scratch, phi__mul(phi__max(way->count, 1), sizeof *blocks));
     phi_status status = blocks != NULL ? PHI_OK : PHI_NO_MEMORY;
     size_t i;
     for (i = 0; i < way->count && status == PHI_OK; i++) {
         phi_loop_record *loop = way->loops[i];
         if (loop->message_count == 0 || (i > 0 && loop->block != NULL)) continue;
-        blocks[i] = (phi_compaction_block *)phi__arena_zero(&box->arena, sizeof **blocks);
+        blocks[i] = (phi_compaction_block *)phi__arena_zero(&job->box->arena, sizeof **blocks);
         if (blocks[i] == NULL) return PHI_NO_MEMORY;
         blocks[i]->created_ms = job->desc->at_ms;
-        status = phi__sctx_make(way, box, loop, i == 0, scratch, blocks[i]);
+        status = phi__sctx_make(job, loop, i == 0, blocks[i]);
         if (status == PHI_OK) status = phi__sctx_by_host(job, loop, i == 0, blocks[i]);
     }
     for (i = 0; i < way->count && status == PHI_OK; i++) {

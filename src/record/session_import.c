@@ -23,7 +23,12 @@ typedef struct phi__simp {
     uint64_t base; /* the entry of the first */
     bool unfit;    /* spans cannot describe the view */
     bool no_memory;
-    phi_arena *scratch;
+    const phi_session *session;
+    phi_thread *thread;
+    phi__sctx_way way;
+    phi_arena scratch;
+    char *words;
+    size_t words_size;
 } phi__simp;
 
 /* ---- spans ---- */
@@ -40,7 +45,7 @@ static size_t phi__simp_said(phi__simp *s, const phi_message **messages, size_t 
     size_t i, n = 0;
     for (i = 0; i < count; i++) n += phi__simp_says(&from[i]);
     if (n == count) return n;
-    said = (phi_message *)phi_arena_alloc(s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
+    said = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(phi__max(n, 1), sizeof *said));
     if (said == NULL) s->no_memory = true;
     *messages = said;
     if (said == NULL) return 0;
@@ -126,13 +131,14 @@ static void phi__simp_current(phi__simp *s, const phi_loop_record *loop, size_t 
 
 /* ---- the way ---- */
 
-static phi_status phi__simp_gather(phi__simp *s, const phi__sctx_way *way, phi_arena *scratch) {
+static phi_status phi__simp_gather(phi__simp *s) {
+    const phi__sctx_way *way = &s->way;
     size_t i, n = 0, most;
     for (i = 0; i < way->all; i++) n = phi__add(n, way->loops[i]->message_count);
     if (n == 0) return PHI_OK;
     most = phi__add(n, phi__mul(way->all, 2)); /* each message, and two more sections a loop */
-    s->messages = (phi_message *)phi_arena_alloc(scratch, phi__mul(n, sizeof *s->messages));
-    s->spans = (phi_span *)phi__arena_zero(scratch, phi__mul(most, sizeof *s->spans));
+    s->messages = (phi_message *)phi_arena_alloc(&s->scratch, phi__mul(n, sizeof *s->messages));
+    s->spans = (phi_span *)phi__arena_zero(&s->scratch, phi__mul(most, sizeof *s->spans));
     if (s->messages == NULL || s->spans == NULL) return PHI_NO_MEMORY;
     for (i = way->all; i-- > 0; s->count += n) {
         n = way->loops[i]->message_count;
@@ -141,7 +147,8 @@ static phi_status phi__simp_gather(phi__simp *s, const phi__sctx_way *way, phi_a
     return PHI_OK;
 }
 
-static void phi__simp_plan(phi__simp *s, const phi__sctx_way *way) {
+static void phi__simp_plan(phi__simp *s) {
+    const phi__sctx_way *way = &s->way;
     size_t i, start = 0, n;
     for (i = way->all; i-- > 0; start += n) {
         const phi_loop_record *loop = way->loops[i];
@@ -155,14 +162,13 @@ static void phi__simp_plan(phi__simp *s, const phi__sctx_way *way) {
     }
 }
 
-static phi_status phi__simp_fit(const phi_message *messages, size_t count, char *words,
-                                size_t words_size) {
+static phi_status phi__simp_fit(const phi__simp *s, const phi_message *messages, size_t count) {
     size_t i, block;
     for (i = 0; i < count; i++) {
         const char *fault = phi__message_fault(&messages[i], &block);
         if (fault == NULL) continue;
-        if (words != NULL && words_size > 0)
-            (void)snprintf(words, words_size, "message %lu: %s", (unsigned long)i, fault);
+        if (s->words != NULL && s->words_size > 0)
+            (void)snprintf(s->words, s->words_size, "message %lu: %s", (unsigned long)i, fault);
         return PHI_BAD_ARG;
     }
     return PHI_OK;
@@ -209,28 +215,27 @@ static bool phi__simp_note(const phi_loop_record *loop, phi_thread *thread) {
                                 loop->has_ended ? loop->ended_ms : loop->started_ms, status);
 }
 
-static phi_status phi__simp_runs(const phi__simp *s, const phi_session *session, phi_arena *scratch,
-                                 phi_thread *thread) {
+static phi_status phi__simp_runs(const phi__simp *s) {
+    phi_memory *memory = s->scratch.memory;
     phi__hashes named;
     size_t i;
     bool done;
     memset(&named, 0, sizeof named);
-    done = phi__simp_named(s, scratch->memory, &named);
-    for (i = 0; done && i < session->loop_count; i++) {
-        const phi_loop_record *loop = session->loops[i];
+    done = phi__simp_named(s, memory, &named);
+    for (i = 0; done && i < s->session->loop_count; i++) {
+        const phi_loop_record *loop = s->session->loops[i];
         if (loop->loop_id.len == 0 || phi__hashes_has(&named, phi__simp_hash(loop->loop_id)) ||
-            phi__thread_has_loop(thread, loop->loop_id))
+            phi__thread_has_loop(s->thread, loop->loop_id))
             continue;
-        done = phi__simp_note(loop, thread);
+        done = phi__simp_note(loop, s->thread);
     }
-    phi__hashes_free(scratch->memory, &named);
+    phi__hashes_free(memory, &named);
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
 /* ---- the whole ---- */
 
-static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size_t count,
-                                    phi_thread *thread, char *words, size_t words_size) {
+static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size_t count) {
     phi_rewrite r;
     phi_span whole;
     phi_status status = PHI_BAD_ARG;
@@ -240,7 +245,7 @@ static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size
     r.reason = PHI_REWRITE_COMPACTION;
     r.spans = s->spans;
     r.span_count = s->span_count;
-    if (!s->unfit) status = phi_thread_rewrite(thread, &r, NULL, words, words_size);
+    if (!s->unfit) status = phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
     if (status != PHI_BAD_ARG) return status;
     whole.from = s->base;
     whole.to = s->base + s->count - 1;
@@ -249,33 +254,27 @@ static phi_status phi__simp_rewrite(phi__simp *s, const phi_message *shown, size
     if (s->no_memory) return PHI_NO_MEMORY;
     r.spans = &whole;
     r.span_count = 1;
-    return phi_thread_rewrite(thread, &r, NULL, words, words_size);
+    return phi_thread_rewrite(s->thread, &r, NULL, s->words, s->words_size);
 }
 
-static phi_status phi__simp_go(const phi_session *session, phi_str loop_id, uint32_t flags,
-                               phi__sctx_way *way, phi_arena *scratch, phi_thread *thread,
-                               char *words, size_t words_size) {
-    phi__simp s;
+static phi_status phi__simp_go(phi__simp *s, phi_str loop_id, uint32_t flags) {
     const phi_message *shown = NULL;
     size_t count = 0;
-    phi_status status = phi__sctx_find_way(session, loop_id, flags, scratch, way);
-    memset(&s, 0, sizeof s);
-    s.scratch = scratch;
-    if (status == PHI_OK) status = phi__simp_gather(&s, way, scratch);
-    if (status == PHI_OK) status = phi__sctx_load(way, scratch, &shown, &count);
-    if (status == PHI_OK) status = phi__simp_fit(shown, count, words, words_size);
-    if (status == PHI_OK) status = phi__simp_fit(s.messages, s.count, words, words_size);
-    if (status == PHI_OK && thread->user != NULL) status = PHI_BUSY;
-    if (status == PHI_OK) status = phi__simp_runs(&s, session, scratch, thread);
-    if (status != PHI_OK || s.count + count == 0) return status;
-    s.base = phi_thread_count(thread);
-    if (s.count == 0) /* there is nothing but the block */
-        return phi_thread_append_messages(thread, shown, count, 0, s.base, NULL);
-    phi__simp_plan(&s, way);
-    if (s.no_memory) return PHI_NO_MEMORY;
-    status = phi_thread_append_messages(thread, s.messages, s.count, 0, s.base, NULL);
-    if (status != PHI_OK) return status;
-    return phi__simp_rewrite(&s, shown, count, thread, words, words_size);
+    phi_status status = phi__sctx_find_way(s->session, loop_id, flags, &s->scratch, &s->way);
+    if (status == PHI_OK) status = phi__simp_gather(s);
+    if (status == PHI_OK) status = phi__sctx_load(&s->way, &s->scratch, &shown, &count);
+    if (status == PHI_OK) status = phi__simp_fit(s, shown, count);
+    if (status == PHI_OK) status = phi__simp_fit(s, s->messages, s->count);
+    if (status == PHI_OK && s->thread->user != NULL) status = PHI_BUSY;
+    if (status == PHI_OK) status = phi__simp_runs(s);
+    if (status != PHI_OK || s->count + count == 0) return status;
+    s->base = phi_thread_count(s->thread);
+    if (s->count == 0) /* there is nothing but the block */
+        return phi_thread_append_messages(s->thread, shown, count, 0, s->base, NULL);
+    phi__simp_plan(s);
+    if (s->no_memory) return PHI_NO_MEMORY;
+    status = phi_thread_append_messages(s->thread, s->messages, s->count, 0, s->base, NULL);
+    return status == PHI_OK ? phi__simp_rewrite(s, shown, count) : status;
 }
 
 /* ---- public ---- */
@@ -284,18 +283,22 @@ PHI_API phi_status phi_session_to_thread(const phi_session *session, phi_str loo
                                          uint32_t flags, const phi_compaction_config *config,
                                          const phi_token_counter *counter, phi_thread *thread,
                                          char *words, size_t words_size) {
-    phi__sctx_way way;
+    phi__simp s;
     phi_memory memory;
-    phi_arena scratch;
     phi_status status;
     if (words != NULL && words_size > 0) words[0] = '\0';
     if (session == NULL || thread == NULL) return PHI_BAD_ARG;
-    phi__sctx_begin(&way, config, counter);
+    memset(&s, 0, sizeof s);
+    s.session = session;
+    s.thread = thread;
+    s.words = words;
+    s.words_size = words_size;
+    phi__sctx_begin(&s.way, config, counter);
     phi_memory_init(&memory, &phi__session_of((phi_session *)(uintptr_t)session)->memory.allocator,
                     0);
-    phi_arena_init(&scratch, &memory, 0);
-    status = phi__simp_go(session, loop_id, flags, &way, &scratch, thread, words, words_size);
-    phi_arena_free(&scratch);
+    phi_arena_init(&s.scratch, &memory, 0);
+    status = phi__simp_go(&s, loop_id, flags);
+    phi_arena_free(&s.scratch);
     if (status == PHI_OK && words != NULL && words_size > 0) words[0] = '\0';
     return status;
 }
