@@ -4616,11 +4616,11 @@ PHI_API phi_status phi_session_add_blocks(phi_session *session, const phi_thread
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x6bb9c017
+#if PHI__IMP_BASE != 0xba34651d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x6bb9c017
+#define PHI__IMP_BASE 0xba34651d
 
 /* ---- src/base/base_in.h ---- */
 
@@ -4890,6 +4890,16 @@ static inline void phi__list_push(phi__list *list, phi__link *link) {
     list->last = link;
 }
 
+static inline void phi__list_push_first(phi__list *list, phi__link *link) {
+    link->prev = NULL;
+    link->next = list->first;
+    if (list->first != NULL)
+        list->first->prev = link;
+    else
+        list->last = link;
+    list->first = link;
+}
+
 /* A link that is in this list. */
 static inline void phi__list_take(phi__list *list, phi__link *link) {
     if (link->prev != NULL)
@@ -4935,8 +4945,10 @@ typedef struct phi__map {
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
 PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
 
-/* Room for one more. False: no memory, and nothing changed. */
+/* Room for one more, or for so many in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
+PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
 /* An item that is not in there, after phi__map_room. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 /* An entry that is in the map under this hash. */
@@ -5891,12 +5903,13 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
     map->count++;
 }
 
-PHI__FN bool phi__map_room(phi__map *map) {
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     phi__map grown;
     size_t i;
-    if (map->count < map->cap / 4 * 3) return true;
+    if (count <= map->cap / 4 * 3) return true;
     phi__map_init(&grown, map->memory);
-    grown.cap = map->cap > 0 ? phi__mul(map->cap, 2) : (size_t)PHI__MAP_FIRST;
+    grown.cap = phi__max(map->cap, PHI__MAP_FIRST);
+    while (grown.cap / 4 * 3 < count && grown.cap < SIZE_MAX / 2) grown.cap *= 2;
     grown.slots =
         (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
@@ -5906,6 +5919,13 @@ PHI__FN bool phi__map_room(phi__map *map) {
     phi__map_free(map);
     *map = grown;
     return true;
+}
+
+PHI__FN bool phi__map_room(phi__map *map) { return phi__map_reserve(map, map->count + 1); }
+
+PHI__FN void phi__map_clear(phi__map *map) {
+    if (map->cap > 0) memset(map->slots, 0, map->cap * sizeof *map->slots);
+    map->count = 0;
 }
 
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {
@@ -10961,11 +10981,11 @@ PHI__FN int phi__sse_finish(phi__sse *sse, phi__sse_event *out) {
 #endif /* PHI__IMP_TEXT */
 
 #ifdef PHI__IMP_IO
-#if PHI__IMP_IO != 0xb47e6391
+#if PHI__IMP_IO != 0xfaa1eb84
 #error "phi: two versions of src/io in one file"
 #endif
 #else
-#define PHI__IMP_IO 0xb47e6391
+#define PHI__IMP_IO 0xfaa1eb84
 
 /* ---- src/io/clock_in.h ---- */
 
@@ -11647,16 +11667,9 @@ PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_ev
 
 PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* readable when one is ready, or -1 */
 
-/* With a host's loop: a hash table from descriptor to key. */
-typedef struct phi__fd_entry {
-    intptr_t fd;
-    uint32_t key; /* 0: empty */
-} phi__fd_entry;
-
+/* With a host's loop: from descriptor to key, which is not 0. */
 typedef struct phi__fd_map {
-    phi_memory *memory; /* borrowed */
-    phi__fd_entry *entries;
-    size_t count, cap; /* cap: a power of two, or 0 */
+    phi__map keys; /* a key stands for its own address */
 } phi__fd_map;
 
 PHI__FN void phi__fd_map_init(phi__fd_map *map, phi_memory *memory);
@@ -15045,74 +15058,36 @@ PHI__FN intptr_t phi__poller_fd(const phi__poller *poller) { return poller->fd; 
 
 /* ---- src/io/poller_host.c ---- */
 
-/* poller_host.c - maps the host's descriptors to our keys: open addressing with linear probing, at
-   most half full; a removal shifts followers back, so that no tombstones gather. */
+/* poller_host.c - maps the host's descriptors to our keys. */
 
-static size_t phi__fd_map_home(const phi__fd_map *map, intptr_t fd) {
-    return ((size_t)fd * 0x9E3779B1u >> 7) & (map->cap - 1);
-}
+/* No two descriptors have the same, and neighbours differ in the low bits. */
+static uint64_t phi__fd_map_hash(intptr_t fd) { return (uint64_t)fd * 0x9E3779B97F4A7C15u; }
 
-/* The place of fd, or the empty place where it would go. */
-static size_t phi__fd_map_find(const phi__fd_map *map, intptr_t fd) {
-    size_t i = phi__fd_map_home(map, fd);
-    while (map->entries[i].key != 0 && map->entries[i].fd != fd) i = (i + 1) & (map->cap - 1);
-    return i;
-}
-
-static bool phi__fd_map_grow(phi__fd_map *map) {
-    phi__fd_map old = *map;
-    size_t i, cap = old.cap == 0 ? 16 : old.cap * 2;
-    size_t bytes = phi__mul(cap, sizeof *map->entries);
-    phi__fd_entry *entries = NULL;
-    if (bytes != SIZE_MAX) entries = (phi__fd_entry *)phi__alloc(map->memory, bytes);
-    if (entries == NULL) return false;
-    map->entries = entries;
-    map->cap = cap;
-    for (i = 0; i < old.cap; i++)
-        if (old.entries[i].key != 0)
-            map->entries[phi__fd_map_find(map, old.entries[i].fd)] = old.entries[i];
-    phi__free(old.memory, old.entries, old.cap * sizeof *old.entries);
-    return true;
+static void *phi__fd_map_find(const phi__fd_map *map, intptr_t fd) {
+    size_t probe = 0;
+    return phi__map_each(&map->keys, phi__fd_map_hash(fd), &probe);
 }
 
 PHI__FN void phi__fd_map_init(phi__fd_map *map, phi_memory *memory) {
-    memset(map, 0, sizeof *map);
-    map->memory = memory;
+    phi__map_init(&map->keys, memory);
 }
 
-PHI__FN void phi__fd_map_free(phi__fd_map *map) {
-    phi__free(map->memory, map->entries, map->cap * sizeof *map->entries);
-    phi__fd_map_init(map, map->memory);
-}
+PHI__FN void phi__fd_map_free(phi__fd_map *map) { phi__map_free(&map->keys); }
 
 PHI__FN bool phi__fd_map_put(phi__fd_map *map, intptr_t fd, uint32_t key) {
-    size_t i;
-    if (map->count >= map->cap / 2 && !phi__fd_map_grow(map)) return false;
-    i = phi__fd_map_find(map, fd);
-    if (map->entries[i].key == 0) map->count++;
-    map->entries[i].fd = fd;
-    map->entries[i].key = key;
+    if (!phi__map_room(&map->keys)) return false;
+    phi__fd_map_remove(map, fd);
+    phi__map_add(&map->keys, phi__fd_map_hash(fd), (void *)(uintptr_t)key);
     return true;
 }
 
 PHI__FN uint32_t phi__fd_map_get(const phi__fd_map *map, intptr_t fd) {
-    return map->cap == 0 ? 0 : map->entries[phi__fd_map_find(map, fd)].key;
+    return (uint32_t)(uintptr_t)phi__fd_map_find(map, fd);
 }
 
 PHI__FN void phi__fd_map_remove(phi__fd_map *map, intptr_t fd) {
-    size_t hole, i, mask = map->cap - 1;
-    if (map->cap == 0) return;
-    hole = phi__fd_map_find(map, fd);
-    if (map->entries[hole].key == 0) return;
-    map->count--;
-    for (i = (hole + 1) & mask; map->entries[i].key != 0; i = (i + 1) & mask) {
-        size_t home = phi__fd_map_home(map, map->entries[i].fd);
-        if (((i - home) & mask) >= ((i - hole) & mask)) { /* its probe path crosses the hole */
-            map->entries[hole] = map->entries[i];
-            hole = i;
-        }
-    }
-    map->entries[hole].key = 0;
+    const void *key = phi__fd_map_find(map, fd);
+    if (key != NULL) phi__map_drop(&map->keys, phi__fd_map_hash(fd), key);
 }
 
 /* ---- src/io/poller_kqueue.c ---- */
@@ -29662,11 +29637,11 @@ PHI__FN void phi__log_free(phi__log *log) {
 #endif /* PHI__IMP_LOG */
 
 #ifdef PHI__IMP_HISTORY
-#if PHI__IMP_HISTORY != 0x6cec8f4e
+#if PHI__IMP_HISTORY != 0x00718fa6
 #error "phi: two versions of src/history in one file"
 #endif
 #else
-#define PHI__IMP_HISTORY 0x6cec8f4e
+#define PHI__IMP_HISTORY 0x00718fa6
 
 /* ---- src/history/fold_in.h ---- */
 
@@ -29869,13 +29844,6 @@ PHI__FN void phi__thread_loop_starts(phi_thread *thread, const phi__entry *start
 #define PHI_HISTORY_OPS_IN_H
 
 
-/* A place in the table of rewrites by id; with its hash, so that most lookups need not read the
-   rewrite. */
-typedef struct phi__op_place {
-    uint64_t hash;
-    phi__op *op; /* NULL: free */
-} phi__op_place;
-
 /* A compaction that was not revoked; it is known also when its rewrite is evicted. */
 typedef struct phi__compaction_mark {
     uint64_t seq;
@@ -29883,11 +29851,10 @@ typedef struct phi__compaction_mark {
 } phi__compaction_mark;
 
 typedef struct phi__ops {
-    phi__op *last;        /* the last one in memory */
-    uint64_t last_seq;    /* of the last one that changed a view, evicted or not; 0: none */
-    phi__op_place *table; /* those in memory by id: an open table, half empty */
-    size_t count, cap;
-    phi__hashes away;                  /* of the ids of evicted ones */
+    phi__op *last;     /* the last one in memory */
+    uint64_t last_seq; /* of the last one that changed a view, evicted or not; 0: none */
+    phi__map by_id;    /* those in memory */
+    phi__hashes away;  /* of the ids of evicted ones */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__ops;
@@ -33399,79 +33366,28 @@ PHI__FN phi_status phi__thread_note(phi_thread *thread, const char *kind, phi_st
    compactions that count. */
 
 
-/* Where the rewrite of an id stands, or the free place where it would. */
-static phi__op_place *phi__ops_place(phi__op_place *table, size_t cap, uint64_t hash,
-                                     phi_str op_id) {
-    size_t at = (size_t)hash & (cap - 1);
-    while (table[at].op != NULL &&
-           (table[at].hash != hash || !phi__str_is(op_id, table[at].op->rewrite.op_id)))
-        at = (at + 1) & (cap - 1);
-    return &table[at];
-}
-
 PHI__FN phi__op *phi__thread_find_op(const phi_thread *thread, phi_str op_id) {
-    return thread->ops.cap > 0
-               ? phi__ops_place(thread->ops.table, thread->ops.cap, phi__hash(op_id, 0), op_id)->op
-               : NULL;
-}
-
-static void phi__ops_index(phi_thread *thread, phi__op *op) {
-    phi__op_place *place = phi__ops_place(thread->ops.table, thread->ops.cap, op->id_hash,
-                                          phi_str_of(op->rewrite.op_id));
-    place->hash = op->id_hash;
-    place->op = op;
-    thread->ops.count++;
-}
-
-/* An empty table for so many: the old one, where it is large enough. False: no memory, and nothing
-   changed. */
-static bool phi__ops_table(phi_thread *thread, size_t count) {
-    size_t cap = phi__max(thread->ops.cap, 8);
-    phi__op_place *table;
-    while (cap / 2 < count && cap < SIZE_MAX / 2) cap *= 2;
-    if (cap == thread->ops.cap || count == 0) {
-        if (thread->ops.cap > 0) memset(thread->ops.table, 0, thread->ops.cap * sizeof *table);
-    } else {
-        table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-        if (table == NULL) return false;
-        phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
-        thread->ops.table = table;
-        thread->ops.cap = cap;
-    }
-    thread->ops.count = 0;
-    return true;
-}
-
-/* Room for one more: a table of twice the places, into which the hashes go. False: no memory. */
-static bool phi__ops_table_room(phi_thread *thread) {
-    size_t cap = phi__max(phi__mul(thread->ops.cap, 2), 8), i, at;
-    phi__op_place *table;
-    if ((thread->ops.count + 1) * 2 <= thread->ops.cap) return true;
-    table = (phi__op_place *)phi__alloc(thread->log.memory, phi__mul(cap, sizeof *table));
-    if (table == NULL) return false;
-    for (i = 0; i < thread->ops.cap; i++) {
-        if (thread->ops.table[i].op == NULL) continue;
-        at = (size_t)thread->ops.table[i].hash & (cap - 1);
-        while (table[at].op != NULL) at = (at + 1) & (cap - 1);
-        table[at] = thread->ops.table[i];
-    }
-    phi__free(thread->log.memory, thread->ops.table, thread->ops.cap * sizeof *table);
-    thread->ops.table = table;
-    thread->ops.cap = cap;
-    return true;
+    uint64_t hash = phi__hash(op_id, 0);
+    size_t probe = 0;
+    phi__op *op;
+    while ((op = (phi__op *)phi__map_each(&thread->ops.by_id, hash, &probe)) != NULL)
+        if (phi__str_is(op_id, op->rewrite.op_id)) return op;
+    return NULL;
 }
 
 PHI__FN bool phi__thread_index_ops(phi_thread *thread) {
+    phi__ops *ops = &thread->ops;
     size_t n = 0, i;
     for (i = 0; i < thread->log.held; i++) n += thread->log.entries[i]->kind == PHI_ENTRY_REWRITE;
-    if (!phi__ops_table(thread, n)) return false;
-    thread->ops.last = NULL;
+    if (!phi__map_reserve(&ops->by_id, n)) return false;
+    phi__map_clear(&ops->by_id);
+    ops->last = NULL;
     for (i = 0; i < thread->log.held; i++) {
         phi__op *op = thread->log.entries[i]->of.op;
         if (thread->log.entries[i]->kind != PHI_ENTRY_REWRITE) continue;
-        op->earlier = thread->ops.last;
-        thread->ops.last = op;
-        phi__ops_index(thread, op);
+        op->earlier = ops->last;
+        ops->last = op;
+        phi__map_add(&ops->by_id, op->id_hash, op);
     }
     return true;
 }
@@ -33529,7 +33445,8 @@ PHI__FN void phi__thread_unmark_ops(phi_thread *thread, uint32_t lane, uint64_t 
 }
 
 PHI__FN bool phi__ops_room(phi_thread *thread, const phi__op *op) {
-    return phi__ops_table_room(thread) && (!phi__ops_compacts(op) || phi__ops_mark_room(thread));
+    return phi__map_room(&thread->ops.by_id) &&
+           (!phi__ops_compacts(op) || phi__ops_mark_room(thread));
 }
 
 PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
@@ -33537,7 +33454,7 @@ PHI__FN void phi__ops_add(phi_thread *thread, phi__op *op) {
     op->earlier = thread->ops.last;
     thread->ops.last = op;
     op->id_hash = phi__hash(phi_str_of(op->rewrite.op_id), 0);
-    phi__ops_index(thread, op);
+    phi__map_add(&thread->ops.by_id, op->id_hash, op);
     if (phi__ops_compacts(op)) phi__ops_mark(thread, op);
 }
 
@@ -35649,6 +35566,7 @@ PHI__FN void phi__thread_roll_back_again(phi_thread *thread) {
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
     phi__log_init(&thread->log, memory, io);
+    phi__map_init(&thread->ops.by_id, memory);
 }
 
 PHI__FN void phi__thread_renew(phi_thread *thread) {
@@ -35674,7 +35592,7 @@ static void phi__thread_free_lanes(phi_thread *thread) {
 static void phi__thread_free_ops(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     phi__hashes_free(thread->log.memory, &ops->away);
-    phi__free(thread->log.memory, ops->table, ops->cap * sizeof *ops->table);
+    phi__map_free(&ops->by_id);
     phi__free(thread->log.memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
 }
 
@@ -35700,7 +35618,7 @@ PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
     return phi__log_segment_bytes(&thread->log) + phi__about_bytes(thread) +
            (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
-           thread->ops.cap * sizeof *thread->ops.table +
+           thread->ops.by_id.cap * sizeof *thread->ops.by_id.slots +
            thread->loops.cap * sizeof *thread->loops.at +
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }

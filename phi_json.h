@@ -688,11 +688,11 @@ PHI_API phi_status phi_schema_valid(const phi_json *schema, phi_schema_error *er
 #endif
 
 #ifdef PHI__IMP_BASE
-#if PHI__IMP_BASE != 0x6bb9c017
+#if PHI__IMP_BASE != 0xba34651d
 #error "phi: two versions of src/base in one file"
 #endif
 #else
-#define PHI__IMP_BASE 0x6bb9c017
+#define PHI__IMP_BASE 0xba34651d
 
 /* ---- src/base/base_in.h ---- */
 
@@ -962,6 +962,16 @@ static inline void phi__list_push(phi__list *list, phi__link *link) {
     list->last = link;
 }
 
+static inline void phi__list_push_first(phi__list *list, phi__link *link) {
+    link->prev = NULL;
+    link->next = list->first;
+    if (list->first != NULL)
+        list->first->prev = link;
+    else
+        list->last = link;
+    list->first = link;
+}
+
 /* A link that is in this list. */
 static inline void phi__list_take(phi__list *list, phi__link *link) {
     if (link->prev != NULL)
@@ -1007,8 +1017,10 @@ typedef struct phi__map {
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
 PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
 
-/* Room for one more. False: no memory, and nothing changed. */
+/* Room for one more, or for so many in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
+PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
 /* An item that is not in there, after phi__map_room. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 /* An entry that is in the map under this hash. */
@@ -1963,12 +1975,13 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
     map->count++;
 }
 
-PHI__FN bool phi__map_room(phi__map *map) {
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     phi__map grown;
     size_t i;
-    if (map->count < map->cap / 4 * 3) return true;
+    if (count <= map->cap / 4 * 3) return true;
     phi__map_init(&grown, map->memory);
-    grown.cap = map->cap > 0 ? phi__mul(map->cap, 2) : (size_t)PHI__MAP_FIRST;
+    grown.cap = phi__max(map->cap, PHI__MAP_FIRST);
+    while (grown.cap / 4 * 3 < count && grown.cap < SIZE_MAX / 2) grown.cap *= 2;
     grown.slots =
         (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
@@ -1978,6 +1991,13 @@ PHI__FN bool phi__map_room(phi__map *map) {
     phi__map_free(map);
     *map = grown;
     return true;
+}
+
+PHI__FN bool phi__map_room(phi__map *map) { return phi__map_reserve(map, map->count + 1); }
+
+PHI__FN void phi__map_clear(phi__map *map) {
+    if (map->cap > 0) memset(map->slots, 0, map->cap * sizeof *map->slots);
+    map->count = 0;
 }
 
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {

@@ -31,6 +31,16 @@ static inline void phi__list_push(phi__list *list, phi__link *link) {
     list->last = link;
 }
 
+static inline void phi__list_push_first(phi__list *list, phi__link *link) {
+    link->prev = NULL;
+    link->next = list->first;
+    if (list->first != NULL)
+        list->first->prev = link;
+    else
+        list->last = link;
+    list->first = link;
+}
+
 /* A link that is in this list. */
 static inline void phi__list_take(phi__list *list, phi__link *link) {
     if (link->prev != NULL)

@@ -22,12 +22,13 @@ PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item) {
     map->count++;
 }
 
-PHI__FN bool phi__map_room(phi__map *map) {
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count) {
     phi__map grown;
     size_t i;
-    if (map->count < map->cap / 4 * 3) return true;
+    if (count <= map->cap / 4 * 3) return true;
     phi__map_init(&grown, map->memory);
-    grown.cap = map->cap > 0 ? phi__mul(map->cap, 2) : (size_t)PHI__MAP_FIRST;
+    grown.cap = phi__max(map->cap, PHI__MAP_FIRST);
+    while (grown.cap / 4 * 3 < count && grown.cap < SIZE_MAX / 2) grown.cap *= 2;
     grown.slots =
         (phi__map_slot *)phi__alloc(map->memory, phi__mul(grown.cap, sizeof *grown.slots));
     if (grown.slots == NULL) return false;
@@ -37,6 +38,13 @@ PHI__FN bool phi__map_room(phi__map *map) {
     phi__map_free(map);
     *map = grown;
     return true;
+}
+
+PHI__FN bool phi__map_room(phi__map *map) { return phi__map_reserve(map, map->count + 1); }
+
+PHI__FN void phi__map_clear(phi__map *map) {
+    if (map->cap > 0) memset(map->slots, 0, map->cap * sizeof *map->slots);
+    map->count = 0;
 }
 
 PHI__FN void *phi__map_each(const phi__map *map, uint64_t hash, size_t *probe) {

@@ -27,8 +27,10 @@ typedef struct phi__map {
 PHI__FN void phi__map_init(phi__map *map, phi_memory *memory);
 PHI__FN void phi__map_free(phi__map *map); /* as after init; twice is harmless */
 
-/* Room for one more. False: no memory, and nothing changed. */
+/* Room for one more, or for so many in all. False: no memory, and nothing changed. */
 PHI__FN bool phi__map_room(phi__map *map);
+PHI__FN bool phi__map_reserve(phi__map *map, size_t count);
+PHI__FN void phi__map_clear(phi__map *map); /* keeps its memory */
 /* An item that is not in there, after phi__map_room. */
 PHI__FN void phi__map_add(phi__map *map, uint64_t hash, void *item);
 /* An entry that is in the map under this hash. */

@@ -3,15 +3,9 @@
 #ifndef PHI_HISTORY_OPS_IN_H
 #define PHI_HISTORY_OPS_IN_H
 
+#include "base/map_in.h"
 #include "log/hashes_in.h"
 #include "log/log_in.h"
-
-/* A place in the table of rewrites by id; with its hash, so that most lookups need not read the
-   rewrite. */
-typedef struct phi__op_place {
-    uint64_t hash;
-    phi__op *op; /* NULL: free */
-} phi__op_place;
 
 /* A compaction that was not revoked; it is known also when its rewrite is evicted. */
 typedef struct phi__compaction_mark {
@@ -20,11 +14,10 @@ typedef struct phi__compaction_mark {
 } phi__compaction_mark;
 
 typedef struct phi__ops {
-    phi__op *last;        /* the last one in memory */
-    uint64_t last_seq;    /* of the last one that changed a view, evicted or not; 0: none */
-    phi__op_place *table; /* those in memory by id: an open table, half empty */
-    size_t count, cap;
-    phi__hashes away;                  /* of the ids of evicted ones */
+    phi__op *last;     /* the last one in memory */
+    uint64_t last_seq; /* of the last one that changed a view, evicted or not; 0: none */
+    phi__map by_id;    /* those in memory */
+    phi__hashes away;  /* of the ids of evicted ones */
     phi__compaction_mark *compactions; /* in the order of the log */
     size_t compaction_count, compaction_cap;
 } phi__ops;

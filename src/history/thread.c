@@ -7,6 +7,7 @@
 PHI__FN void phi__thread_init(phi_thread *thread, phi_memory *memory, phi__io *io) {
     memset(thread, 0, sizeof *thread);
     phi__log_init(&thread->log, memory, io);
+    phi__map_init(&thread->ops.by_id, memory);
 }
 
 PHI__FN void phi__thread_renew(phi_thread *thread) {
@@ -32,7 +33,7 @@ static void phi__thread_free_lanes(phi_thread *thread) {
 static void phi__thread_free_ops(phi_thread *thread) {
     phi__ops *ops = &thread->ops;
     phi__hashes_free(thread->log.memory, &ops->away);
-    phi__free(thread->log.memory, ops->table, ops->cap * sizeof *ops->table);
+    phi__map_free(&ops->by_id);
     phi__free(thread->log.memory, ops->compactions, ops->compaction_cap * sizeof *ops->compactions);
 }
 
@@ -58,7 +59,7 @@ PHI__FN size_t phi__thread_bytes(const phi_thread *thread) {
     return phi__log_segment_bytes(&thread->log) + phi__about_bytes(thread) +
            (thread->log.cap + thread->messages.cap) * sizeof *thread->log.entries +
            thread->fold.cap * sizeof *thread->fold.items + thread->ids.cap * sizeof(uint64_t) +
-           thread->ops.cap * sizeof *thread->ops.table +
+           thread->ops.by_id.cap * sizeof *thread->ops.by_id.slots +
            thread->loops.cap * sizeof *thread->loops.at +
            thread->undo.fold.cap * sizeof *thread->undo.fold.items;
 }

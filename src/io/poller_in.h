@@ -6,7 +6,7 @@
 #ifndef PHI_IO_POLLER_IN_H
 #define PHI_IO_POLLER_IN_H
 
-#include "base/base_in.h"
+#include "base/map_in.h"
 
 typedef struct phi__poller phi__poller;
 
@@ -29,16 +29,9 @@ PHI__FN int phi__poller_wait(phi__poller *poller, int timeout_ms, phi__poller_ev
 
 PHI__FN intptr_t phi__poller_fd(const phi__poller *poller); /* readable when one is ready, or -1 */
 
-/* With a host's loop: a hash table from descriptor to key. */
-typedef struct phi__fd_entry {
-    intptr_t fd;
-    uint32_t key; /* 0: empty */
-} phi__fd_entry;
-
+/* With a host's loop: from descriptor to key, which is not 0. */
 typedef struct phi__fd_map {
-    phi_memory *memory; /* borrowed */
-    phi__fd_entry *entries;
-    size_t count, cap; /* cap: a power of two, or 0 */
+    phi__map keys; /* a key stands for its own address */
 } phi__fd_map;
 
 PHI__FN void phi__fd_map_init(phi__fd_map *map, phi_memory *memory);

@@ -108,7 +108,46 @@ TEST(a_list_keeps_its_order_whatever_is_taken_out) {
     CHECK(list.first == NULL && list.last == NULL);
 }
 
+TEST(a_map_with_room_for_many_takes_memory_once_and_keeps_it_when_it_is_cleared) {
+    phi_allocator allocator = test_allocator();
+    phi_memory memory;
+    phi__map map;
+    size_t bytes, i;
+    phi_memory_init(&memory, &allocator, 0);
+    phi__map_init(&map, &memory);
+    phi__map_clear(&map); /* empty: harmless */
+    CHECK(phi__map_reserve(&map, 0) && memory.used_bytes == 0);
+    CHECK(phi__map_reserve(&map, 100));
+    bytes = memory.used_bytes;
+    memset(things, 0, sizeof things);
+    for (i = 0; i < 100; i++) {
+        things[i].hash = i;
+        CHECK(phi__map_room(&map));
+        phi__map_add(&map, i, &things[i]);
+    }
+    CHECK(memory.used_bytes == bytes);
+    phi__map_clear(&map);
+    CHECK(map.count == 0 && !found(&map, &things[7]) && memory.used_bytes == bytes);
+    CHECK(phi__map_reserve(&map, 100) && memory.used_bytes == bytes);
+    phi__map_free(&map);
+    CHECK(memory.used_bytes == 0);
+}
+
+TEST(a_link_can_be_put_before_all_others) {
+    phi__list list = PHI_ZERO;
+    memset(things, 0, sizeof things);
+    phi__list_push_first(&list, &things[1].link);
+    phi__list_push_first(&list, &things[0].link);
+    phi__list_push(&list, &things[2].link);
+    CHECK(list.first == &things[0].link && list.first->next == &things[1].link);
+    CHECK(list.last == &things[2].link && things[1].link.prev == &things[0].link);
+    phi__list_take(&list, &things[0].link);
+    CHECK(list.first == &things[1].link && things[1].link.prev == NULL);
+}
+
 TEST_MAIN(TEST_ENTRY(a_map_has_what_was_added_and_not_dropped),
           TEST_ENTRY(an_empty_map_finds_nothing_and_needs_no_memory),
           TEST_ENTRY(without_memory_a_map_stays_as_it_is),
-          TEST_ENTRY(a_list_keeps_its_order_whatever_is_taken_out))
+          TEST_ENTRY(a_list_keeps_its_order_whatever_is_taken_out),
+          TEST_ENTRY(a_map_with_room_for_many_takes_memory_once_and_keeps_it_when_it_is_cleared),
+          TEST_ENTRY(a_link_can_be_put_before_all_others))
