@@ -29066,11 +29066,11 @@ PHI_API phi_status phi_translate_none(void *user_data, const phi_model *target,
 #endif /* PHI__IMP_CODECS */
 
 #ifdef PHI__IMP_LOG
-#if PHI__IMP_LOG != 0x220144bb
+#if PHI__IMP_LOG != 0x737dc28d
 #error "phi: two versions of src/log in one file"
 #endif
 #else
-#define PHI__IMP_LOG 0x220144bb
+#define PHI__IMP_LOG 0x737dc28d
 
 /* ---- src/log/dirty_in.h ---- */
 
@@ -29092,13 +29092,13 @@ typedef enum phi__dirty_why {
 
 /* A log's place in the lists; it is a part of the journal. */
 typedef struct phi__dirty {
-    struct phi__dirty *next[PHI__DIRTY_WHYS], *prev[PHI__DIRTY_WHYS];
+    phi__link links[PHI__DIRTY_WHYS];
     bool listed[PHI__DIRTY_WHYS];
 } phi__dirty;
 
 /* Logs of a runtime, a list for each reason. */
 typedef struct phi__grown {
-    phi__dirty *head[PHI__DIRTY_WHYS], *tail[PHI__DIRTY_WHYS];
+    phi__list of[PHI__DIRTY_WHYS];
 } phi__grown;
 
 /* Puts it into a list, if it is not in it and there are lists. NULL is harmless for each. */
@@ -29346,31 +29346,19 @@ PHI__FN const char *phi__message_fault(const phi_message *m, size_t *block) {
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
     dirty->listed[why] = true;
-    dirty->next[why] = NULL;
-    dirty->prev[why] = grown->tail[why];
-    if (grown->tail[why] != NULL)
-        grown->tail[why]->next[why] = dirty;
-    else
-        grown->head[why] = dirty;
-    grown->tail[why] = dirty;
+    phi__list_push(&grown->of[why], &dirty->links[why]);
 }
 
 PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || !dirty->listed[why]) return;
     dirty->listed[why] = false;
-    if (dirty->prev[why] != NULL)
-        dirty->prev[why]->next[why] = dirty->next[why];
-    else
-        grown->head[why] = dirty->next[why];
-    if (dirty->next[why] != NULL)
-        dirty->next[why]->prev[why] = dirty->prev[why];
-    else
-        grown->tail[why] = dirty->prev[why];
+    phi__list_take(&grown->of[why], &dirty->links[why]);
 }
 
 PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
-    phi__dirty *dirty = grown->head[why];
-    if (dirty != NULL) phi__dirty_remove(grown, dirty, why);
+    phi__link *first = grown->of[why].first;
+    phi__dirty *dirty = first != NULL ? PHI__OWNER(first - why, phi__dirty, links) : NULL;
+    phi__dirty_remove(grown, dirty, why);
     return dirty;
 }
 
@@ -40234,11 +40222,11 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0x5c6e075d
+#if PHI__IMP_LOOP != 0xb0e10df2
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0x5c6e075d
+#define PHI__IMP_LOOP 0xb0e10df2
 
 /* ---- src/loop/types_in.h ---- */
 
@@ -40763,9 +40751,9 @@ typedef struct phi__hosted {
     struct phi_model_request *asked;
     void *call;
     bool open, in_list;
-    bool in_call;          /* its poll is at work */
-    uint32_t polled_step;  /* when it was polled last */
-    phi__run *next, *prev; /* of those in rt->first_polled */
+    bool in_call;         /* its poll is at work */
+    uint32_t polled_step; /* when it was polled last */
+    phi__link link;       /* of rt->polled */
 } phi__hosted;
 
 #endif
@@ -40881,7 +40869,7 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage);
 typedef struct phi__pause {
     bool on;
     bool over;             /* it has lasted long enough */
-    phi__run *next, *prev; /* of those in rt->paused */
+    phi__link link; /* of rt->paused */
     phi__buf reason;
     phi_agent payer; /* whose limit or budget it is */
 } phi__pause;
@@ -41044,7 +41032,7 @@ typedef struct phi__early {
 
 /* The place of a run in the list. */
 typedef struct phi__ready {
-    phi__run *next, *prev;
+    phi__link link; /* of rt->ready */
     bool in;
 } phi__ready;
 
@@ -41052,7 +41040,9 @@ typedef struct phi__ready {
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
 
 PHI__FN void phi__run_wake(phi__run *run);
-PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */
+PHI__FN void phi__run_unready(phi__run *run); /* not in the list: harmless */
+/* The run that was woken first, and out of the list; NULL: none is ready. */
+PHI__FN phi__run *phi__run_next_ready(phi_runtime *rt);
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
 
 PHI__FN void phi__run_cancel(phi__run *run);
@@ -41515,7 +41505,7 @@ typedef struct phi__line {
 typedef struct phi__room {
     uint32_t runs_short; /* runs in a row that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
-    phi__agent *next, *prev;
+    phi__link link;
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
 } phi__room;
 
@@ -41526,8 +41516,8 @@ typedef struct phi__queues {
 /* one_shot.c: made by phi_run, over a thread that was lent. */
 typedef struct phi__one_shot {
     bool is;
-    bool over;               /* its run is: in the list */
-    phi__agent *next, *prev; /* of those in rt->one_shot_over */
+    bool over;      /* its run is: in the list */
+    phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;
 
 /* run_: of the last run, or the one that goes on. */
@@ -41593,10 +41583,6 @@ enum {
     PHI__AGENT_STOP = 8 /* when the turn is over */
 };
 
-typedef struct phi__agents {
-    phi__agent *first, *last;
-} phi__agents;
-
 /* call.c: the calls whose step is called. */
 typedef struct phi__polls {
     phi__toolcall *next; /* a ring; where the next step begins */
@@ -41616,20 +41602,20 @@ struct phi_runtime {
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
     phi__sessions sessions;
     phi__events events;
-    phi__run *ready, *ready_last;
-    phi__run *paused; /* those that wait for a limit or a budget */
+    phi__list ready;  /* runs that go on */
+    phi__list paused; /* those that wait for a limit or a budget */
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
-    phi__run *first_polled;               /* runs whose model is in the process and answers */
+    phi__list polled;                     /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *retired;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
-    phi__agents pressed;         /* to forget something when their events are released */
+    phi__list pressed;           /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
-    phi_thread *threads;         /* of phi_thread_new */
+    phi__list threads;           /* of phi_thread_new */
     phi__grown grown;            /* threads whose store lacks something */
-    phi__agents one_shot_over;   /* until their events are popped; oldest first */
+    phi__list one_shot_over;     /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
     uint32_t round; /* counts the steps */
@@ -44671,37 +44657,24 @@ PHI__FN void phi__forget_press(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->room.pressed || !phi__forget_may(agent)) return;
     agent->room.pressed = true;
-    agent->room.next = NULL;
-    agent->room.prev = rt->pressed.last;
-    if (rt->pressed.last != NULL)
-        rt->pressed.last->room.next = agent;
-    else
-        rt->pressed.first = agent;
-    rt->pressed.last = agent;
+    phi__list_push(&rt->pressed, &agent->room.link);
 }
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (!agent->room.pressed) return;
     agent->room.pressed = false;
-    if (agent->room.prev != NULL)
-        agent->room.prev->room.next = agent->room.next;
-    else
-        rt->pressed.first = agent->room.next;
-    if (agent->room.next != NULL)
-        agent->room.next->room.prev = agent->room.prev;
-    else
-        rt->pressed.last = agent->room.prev;
+    phi__list_take(&rt->pressed, &agent->room.link);
 }
 
 /* An agent that is looked at waits in the list again. A compactor may free any agent: the list is
    whole before it is called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
-    const phi__agent *last = rt->pressed.last;
-    phi__agent *agent;
+    phi__link *last = rt->pressed.last;
     bool more = last != NULL;
-    while (more && (agent = rt->pressed.first) != NULL) {
-        more = agent != last && last->room.pressed;
+    while (more && rt->pressed.first != NULL) {
+        phi__agent *agent = PHI__OWNER(rt->pressed.first, phi__agent, room.link);
+        more = &agent->room.link != last && PHI__OWNER(last, phi__agent, room.link)->room.pressed;
         phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
         if (!phi__forget_unseen(agent)) {
@@ -45499,10 +45472,7 @@ static void phi__limits_pause_timer(phi__timer *timer) {
 PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
-    run->pause.prev = NULL;
-    run->pause.next = rt->paused;
-    if (rt->paused != NULL) rt->paused->pause.prev = run;
-    rt->paused = run;
+    phi__list_push_first(&rt->paused, &run->pause.link);
     phi__buf_clear(&run->pause.reason);
     phi__buf_text(&run->pause.reason, reason);
     run->timer.fire = phi__limits_pause_timer;
@@ -45514,11 +45484,7 @@ PHI__FN void phi__limits_pause_end(phi__run *run) {
     if (!run->pause.on) return;
     run->pause.on = run->pause.over = false;
     phi__io_timer_clear(rt->io, &run->timer);
-    if (run->pause.prev != NULL)
-        run->pause.prev->pause.next = run->pause.next;
-    else
-        rt->paused = run->pause.next;
-    if (run->pause.next != NULL) run->pause.next->pause.prev = run->pause.prev;
+    phi__list_take(&rt->paused, &run->pause.link);
 }
 
 PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item) {
@@ -45527,8 +45493,9 @@ PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item)
 }
 
 PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->paused; run != NULL; run = run->pause.next) phi__run_wake(run);
+    phi__link *link;
+    for (link = rt->paused.first; link != NULL; link = link->next)
+        phi__run_wake(PHI__OWNER(link, phi__run, pause.link));
 }
 
 /* ---- budgets ---- */
@@ -46156,27 +46123,14 @@ PHI__FN void phi__one_shot_over(phi__agent *agent) {
     if (!agent->one_shot.is || agent->slot == NULL || agent->one_shot.over) return;
     phi__one_shot_drop(agent);
     agent->one_shot.over = true;
-    agent->one_shot.next = NULL;
-    agent->one_shot.prev = rt->one_shot_over.last;
-    if (rt->one_shot_over.last != NULL)
-        rt->one_shot_over.last->one_shot.next = agent;
-    else
-        rt->one_shot_over.first = agent;
-    rt->one_shot_over.last = agent;
+    phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
 }
 
 PHI__FN void phi__one_shot_forget(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (!agent->one_shot.over) return;
     agent->one_shot.over = false;
-    if (agent->one_shot.prev != NULL)
-        agent->one_shot.prev->one_shot.next = agent->one_shot.next;
-    else
-        rt->one_shot_over.first = agent->one_shot.next;
-    if (agent->one_shot.next != NULL)
-        agent->one_shot.next->one_shot.prev = agent->one_shot.prev;
-    else
-        rt->one_shot_over.last = agent->one_shot.prev;
+    phi__list_take(&rt->one_shot_over, &agent->one_shot.link);
 }
 
 /* ---- src/loop/pending.c ---- */
@@ -46837,11 +46791,7 @@ static void phi__provider_leave(phi__run *run) {
     if (!run->hosted.in_list) return;
     run->hosted.in_list = false;
     rt->polled_runs--;
-    if (run->hosted.prev != NULL)
-        run->hosted.prev->hosted.next = run->hosted.next;
-    else
-        rt->first_polled = run->hosted.next;
-    if (run->hosted.next != NULL) run->hosted.next->hosted.prev = run->hosted.prev;
+    phi__list_take(&rt->polled, &run->hosted.link);
 }
 
 PHI__FN phi_status phi__provider_open(phi__run *run) {
@@ -46857,10 +46807,7 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
         return PHI_STALE;
     }
     run->hosted.in_list = true;
-    run->hosted.prev = NULL;
-    run->hosted.next = rt->first_polled;
-    if (rt->first_polled != NULL) rt->first_polled->hosted.prev = run;
-    rt->first_polled = run;
+    phi__list_push_first(&rt->polled, &run->hosted.link);
     rt->polled_runs++;
     return PHI_OK;
 }
@@ -46894,8 +46841,9 @@ PHI__FN void phi__provider_close(phi__run *run) {
 }
 
 PHI__FN void phi__providers_wake(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->first_polled; run != NULL; run = run->hosted.next) phi__run_wake(run);
+    phi__link *link;
+    for (link = rt->polled.first; link != NULL; link = link->next)
+        phi__run_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
 
 /* ---- public ---- */
@@ -47876,27 +47824,21 @@ PHI__FN void phi__run_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (run->ready.in || run->end.over) return;
     run->ready.in = true;
-    run->ready.next = NULL;
-    run->ready.prev = rt->ready_last;
-    if (rt->ready_last != NULL)
-        rt->ready_last->ready.next = run;
-    else
-        rt->ready = run;
-    rt->ready_last = run;
+    phi__list_push(&rt->ready, &run->ready.link);
 }
 
 PHI__FN void phi__run_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->ready.in) return;
-    if (run->ready.prev != NULL)
-        run->ready.prev->ready.next = run->ready.next;
-    else
-        rt->ready = run->ready.next;
-    if (run->ready.next != NULL)
-        run->ready.next->ready.prev = run->ready.prev;
-    else
-        rt->ready_last = run->ready.prev;
+    phi__list_take(&rt->ready, &run->ready.link);
     run->ready.in = false;
+}
+
+PHI__FN phi__run *phi__run_next_ready(phi_runtime *rt) {
+    phi__link *first = rt->ready.first;
+    phi__run *run = first != NULL ? PHI__OWNER(first, phi__run, ready.link) : NULL;
+    if (run != NULL) phi__run_unready(run);
+    return run;
 }
 
 static void phi__run_timer(phi__timer *timer) { phi__run_wake(PHI__OWNER(timer, phi__run, timer)); }
@@ -48670,9 +48612,8 @@ static void phi__states_advance(phi__run *run) {
    half of it, nor may the turns of runs that share a budget be others, because slices are larger or
    smaller than they were. */
 PHI__FN void phi__states_advance_all(phi_runtime *rt) {
-    while (rt->ready != NULL) {
-        phi__run *run = rt->ready;
-        phi__run_unready(run);
+    phi__run *run;
+    while ((run = phi__run_next_ready(rt)) != NULL) {
         phi__states_advance(run);
         if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }
@@ -48755,9 +48696,9 @@ PHI__FN void phi__stored_updated(phi__run *run) {
 /* A batch of each at most, and one in any case; those that are left, or have more, have their turn
    next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
-    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_GREW];
+    const phi__link *last = rt->grown.of[PHI__DIRTY_GREW].last;
     phi__journal *journal = NULL;
-    while ((journal == NULL || &journal->dirty != last) &&
+    while ((journal == NULL || &journal->dirty.links[PHI__DIRTY_GREW] != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_GREW)) != NULL) {
         phi_thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
@@ -48819,9 +48760,9 @@ PHI__FN void phi__stored_evict_now(phi__agent *agent) {
 }
 
 PHI__FN void phi__stored_evict(phi_runtime *rt) {
-    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_LEAVES];
+    const phi__link *last = rt->grown.of[PHI__DIRTY_LEAVES].last;
     phi__journal *journal = NULL;
-    while ((journal == NULL || &journal->dirty != last) &&
+    while ((journal == NULL || &journal->dirty.links[PHI__DIRTY_LEAVES] != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
         phi_thread *thread = journal->thread;
         phi__stored_evict_thread(thread);
@@ -52074,11 +52015,11 @@ PHI__FN const phi__feature_fn *phi__features_table(void) {
 #endif /* PHI__IMP_FEATURES */
 
 #ifdef PHI__IMP_AGENT
-#if PHI__IMP_AGENT != 0x062c8eaf
+#if PHI__IMP_AGENT != 0x0f966de0
 #error "phi: two versions of src/agent in one file"
 #endif
 #else
-#define PHI__IMP_AGENT 0x062c8eaf
+#define PHI__IMP_AGENT 0x0f966de0
 
 /* ---- src/agent/agent_in.h ---- */
 
@@ -55642,7 +55583,7 @@ PHI_API phi_status phi_check_and_rotate(phi_agent handle, uint64_t threshold_ms,
 struct phi__lent {
     phi_thread thread;
     phi_memory memory;
-    phi_thread *next, *prev; /* of the runtime's */
+    phi__link link; /* of the runtime's threads */
 };
 
 /* Checks ended runs whose events wait for the host, in a step; runs behind them in the list have
@@ -55650,10 +55591,11 @@ struct phi__lent {
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
-    phi__agent *agent = rt->one_shot_over.first, *next;
+    phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;
-    for (; agent != NULL && looks > 0; agent = next) {
-        next = agent->one_shot.next;
+    for (; link != NULL && looks > 0; link = next) {
+        phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
+        next = link->next;
         if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
         if (!phi__events_any(agent))
             phi__agent_retire(agent);
@@ -55669,16 +55611,13 @@ static void phi__one_shot_free(phi_thread *thread) {
     struct phi__lent *lent = thread->lent;
     phi__thread_free(thread);
     PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
-    if (lent->prev != NULL)
-        lent->prev->lent->next = lent->next;
-    else
-        rt->threads = lent->next;
-    if (lent->next != NULL) lent->next->lent->prev = lent->prev;
+    phi__list_take(&rt->threads, &lent->link);
     phi__free(&rt->memory, lent, sizeof *lent);
 }
 
 PHI__FN void phi__threads_free(phi_runtime *rt) {
-    while (rt->threads != NULL) phi__one_shot_free(rt->threads);
+    while (rt->threads.first != NULL)
+        phi__one_shot_free(&PHI__OWNER(rt->threads.first, struct phi__lent, link)->thread);
 }
 
 static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what) {
@@ -55689,9 +55628,10 @@ static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what)
 
 /* Runs that are over and whose events point into the thread. */
 static void phi__one_shot_leave(phi_thread *thread) {
-    phi__agent *agent = thread->rt->one_shot_over.first, *next;
-    for (; agent != NULL; agent = next) {
-        next = agent->one_shot.next;
+    phi__link *link = thread->rt->one_shot_over.first, *next;
+    for (; link != NULL; link = next) {
+        phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
+        next = link->next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
@@ -55800,9 +55740,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     thread->lent = lent;
     thread->rt = rt;
     thread->log.grown = &rt->grown;
-    lent->next = rt->threads;
-    if (rt->threads != NULL) rt->threads->lent->prev = thread;
-    rt->threads = thread;
+    phi__list_push_first(&rt->threads, &lent->link);
     return thread;
 }
 
@@ -56428,8 +56366,8 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__rt_has_work(phi_runtime *rt) {
-    return rt->ready != NULL || rt->events.queued.head != NULL ||
-           rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__posts_any(rt);
+    return rt->ready.first != NULL || rt->events.queued.head != NULL ||
+           rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -56481,14 +56419,14 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     phi__posts_read(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     phi__rt_transport(rt);
-    if (rt->ready != NULL) wait = 0;
+    if (rt->ready.first != NULL) wait = 0;
     phi__rt_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
         phi__posts_read(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__rt_poll(rt);
-    if (rt->ready != NULL) phi__states_advance_all(rt);
+    if (rt->ready.first != NULL) phi__states_advance_all(rt);
     phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
@@ -56509,7 +56447,7 @@ static void phi__rt_taped_posts(phi_runtime *rt) {
 static void phi__rt_record(phi_runtime *rt, int wait) {
     phi__rt_taped_timers(rt);
     phi__rt_transport(rt);
-    if (rt->ready != NULL) wait = 0;
+    if (rt->ready.first != NULL) wait = 0;
     phi__rt_io_pump(rt, wait);
     if (wait == 0) return;
     rt->tape->ops->woken(rt->tape);
@@ -56615,13 +56553,13 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    if (rt->grown.head[PHI__DIRTY_LEAVES] != NULL) phi__stored_evict(rt);
+    if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
     if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
         phi__rt_pump(rt, timeout_ms);
-    if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
+    if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
     /* the inbox was read: input that came meanwhile is reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
     if (rt->retired != NULL) phi__agents_bury(rt);
@@ -56637,9 +56575,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__events_due(rt) ||
-        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
-        phi__slots_any_marked(&rt->tickets))
+    if (rt->ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
+        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
+        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);
@@ -57499,11 +57437,11 @@ PHI_API phi_status phi_summarize(phi_agent handle, uint64_t from_seq, uint64_t t
 #endif /* PHI__IMP_AGENT */
 
 #ifdef PHI__IMP_RECORD
-#if PHI__IMP_RECORD != 0x511511aa
+#if PHI__IMP_RECORD != 0x424bd67c
 #error "phi: two versions of src/record in one file"
 #endif
 #else
-#define PHI__IMP_RECORD 0x511511aa
+#define PHI__IMP_RECORD 0x424bd67c
 
 /* ---- src/record/session_in.h ---- */
 
@@ -61966,15 +61904,15 @@ static void phi__play_off(phi__tape *tape) {
         else if (!phi__play_runs(tape, call))
             phi__call_fail(call, words);
     }
-    if (tape->rt->ready == NULL && next != UINT64_MAX) phi__play_set(tape, next);
+    if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
     (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
 }
 
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
-    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL || phi__posts_any(tape->rt))
-        return;
-    if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
+    phi_runtime *rt = tape->rt;
+    if (tape->off || rt->active == 0 || rt->ready.first != NULL || phi__posts_any(rt)) return;
+    if (!phi__play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
     phi__play_diverge(
         tape, tape->at, "the end of the tape",
         phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
@@ -61986,7 +61924,7 @@ static void phi__play_ends(phi__tape *tape) {
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
-        tape->rt->ready != NULL || tape->rt->first_polled != NULL || phi__posts_any(tape->rt);
+        tape->rt->ready.first != NULL || tape->rt->polled.first != NULL || phi__posts_any(tape->rt);
     bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;
@@ -62809,7 +62747,7 @@ static void phi__record_posted(phi_tape *base) {
 static void phi__record_let_in(phi_tape *base) {
     phi__tape *tape = phi__record_of(base);
     tape->letting = false;
-    if (tape->rt->ready != NULL) phi__record_touch(base);
+    if (tape->rt->ready.first != NULL) phi__record_touch(base);
     if (tape->touched || tape->more) return;
     tape->idle++;
     tape->us = tape->last_us;

@@ -31,7 +31,7 @@ PARTS = {
     "reserved": ("loop/limits", "loop/attempt", ""),  # the request was made
     "limits": ("loop/limits", "", "loop/states"),
     "taking": ("loop/feature", "", "loop/call loop/states loop/tools"),
-    "ready": ("loop/schedule", "", ""),
+    "ready": ("loop/schedule", "", "record/tape_play record/tape_record"),
     "pause": ("loop/limits", "", "loop/states"),
     "poll": ("loop/input", SAVES, "loop/states loop/tools"),
     "filter": ("loop/input", "", ""),
@@ -47,7 +47,7 @@ PARTS = {
              " agent/snapshot loop/draft loop/run", "agent/event_json loop/attempt loop/model_call"),
     "queues": ("loop/input", "loop/one_shot loop/states agent/agent agent/snapshot", "loop/enqueue"),
     "room": ("loop/forget", "loop/at_limit", ""),
-    "one_shot": ("loop/one_shot", "", "agent/one_shot_run"),
+    "one_shot": ("loop/one_shot", "", ""),
     "budget": ("loop/limits", "agent/agent agent/agent_make", ""),
     "events": ("loop/events", "", ""),
     # of the runtime
@@ -56,7 +56,8 @@ PARTS = {
     "last_error": ("loop/error", "", ""),
 }
 # The same name of another struct's member, by the file: (file, member).
-OTHERS = {("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}  # rt->events, the queue itself
+OTHERS = {("agent/runtime", "ready"),  # rt->ready and rt->events, the lists themselves
+          ("agent/runtime", "events"), ("loop/hooks", "events"), ("loop/stored", "events")}
 FOLDERS = ("loop", "features", "agent", "record", "tools")
 COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 # ... = x, += x, ++, behind a member, its element or what it points to

@@ -13,7 +13,7 @@
 struct phi__lent {
     phi_thread thread;
     phi_memory memory;
-    phi_thread *next, *prev; /* of the runtime's */
+    phi__link link; /* of the runtime's threads */
 };
 
 /* Checks ended runs whose events wait for the host, in a step; runs behind them in the list have
@@ -21,10 +21,11 @@ struct phi__lent {
 enum { PHI__ONE_SHOT_LOOKS = 64 };
 
 PHI__FN void phi__one_shot_retire(phi_runtime *rt) {
-    phi__agent *agent = rt->one_shot_over.first, *next;
+    phi__link *link = rt->one_shot_over.first, *next;
     int looks = PHI__ONE_SHOT_LOOKS;
-    for (; agent != NULL && looks > 0; agent = next) {
-        next = agent->one_shot.next;
+    for (; link != NULL && looks > 0; link = next) {
+        phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
+        next = link->next;
         if (!phi__events_any(agent)) phi__one_shot_drop(agent); /* what came after its end */
         if (!phi__events_any(agent))
             phi__agent_retire(agent);
@@ -40,16 +41,13 @@ static void phi__one_shot_free(phi_thread *thread) {
     struct phi__lent *lent = thread->lent;
     phi__thread_free(thread);
     PHI_ASSERT(lent->memory.used_bytes == 0 || rt->abandoned);
-    if (lent->prev != NULL)
-        lent->prev->lent->next = lent->next;
-    else
-        rt->threads = lent->next;
-    if (lent->next != NULL) lent->next->lent->prev = lent->prev;
+    phi__list_take(&rt->threads, &lent->link);
     phi__free(&rt->memory, lent, sizeof *lent);
 }
 
 PHI__FN void phi__threads_free(phi_runtime *rt) {
-    while (rt->threads != NULL) phi__one_shot_free(rt->threads);
+    while (rt->threads.first != NULL)
+        phi__one_shot_free(&PHI__OWNER(rt->threads.first, struct phi__lent, link)->thread);
 }
 
 static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what) {
@@ -60,9 +58,10 @@ static phi_status phi__one_shot_idle(const phi_thread *thread, const char *what)
 
 /* Runs that are over and whose events point into the thread. */
 static void phi__one_shot_leave(phi_thread *thread) {
-    phi__agent *agent = thread->rt->one_shot_over.first, *next;
-    for (; agent != NULL; agent = next) {
-        next = agent->one_shot.next;
+    phi__link *link = thread->rt->one_shot_over.first, *next;
+    for (; link != NULL; link = next) {
+        phi__agent *agent = PHI__OWNER(link, phi__agent, one_shot.link);
+        next = link->next;
         if (agent->thread != thread) continue;
         agent->thread = &agent->own;
         phi__agent_drop(agent);
@@ -171,9 +170,7 @@ PHI_API phi_thread *phi_thread_new(phi_runtime *rt, size_t memory_limit_bytes) {
     thread->lent = lent;
     thread->rt = rt;
     thread->log.grown = &rt->grown;
-    lent->next = rt->threads;
-    if (rt->threads != NULL) rt->threads->lent->prev = thread;
-    rt->threads = thread;
+    phi__list_push_first(&rt->threads, &lent->link);
     return thread;
 }
 

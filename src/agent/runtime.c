@@ -152,8 +152,8 @@ static phi_runtime *phi__rt_make(const phi_runtime_desc *desc) {
 /* ---- a step ---- */
 
 static bool phi__rt_has_work(phi_runtime *rt) {
-    return rt->ready != NULL || rt->events.queued.head != NULL ||
-           rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__posts_any(rt);
+    return rt->ready.first != NULL || rt->events.queued.head != NULL ||
+           rt->grown.of[PHI__DIRTY_GREW].first != NULL || phi__posts_any(rt);
 }
 
 /* Tools, or models of the host's own, want to be called in each step. */
@@ -205,14 +205,14 @@ static void phi__rt_pump(phi_runtime *rt, int timeout_ms) {
     phi__posts_read(rt);
     (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     phi__rt_transport(rt);
-    if (rt->ready != NULL) wait = 0;
+    if (rt->ready.first != NULL) wait = 0;
     phi__rt_io_pump(rt, wait);
     if (wait != 0) { /* what ended the wait is done in the same step */
         phi__posts_read(rt);
         (void)phi__io_timers(rt->io, PHI__RT_TIMERS_PER_STEP);
     }
     phi__rt_poll(rt);
-    if (rt->ready != NULL) phi__states_advance_all(rt);
+    if (rt->ready.first != NULL) phi__states_advance_all(rt);
     phi__rt_transport(rt); /* requests that the runs have opened are sent in this step */
 }
 
@@ -233,7 +233,7 @@ static void phi__rt_taped_posts(phi_runtime *rt) {
 static void phi__rt_record(phi_runtime *rt, int wait) {
     phi__rt_taped_timers(rt);
     phi__rt_transport(rt);
-    if (rt->ready != NULL) wait = 0;
+    if (rt->ready.first != NULL) wait = 0;
     phi__rt_io_pump(rt, wait);
     if (wait == 0) return;
     rt->tape->ops->woken(rt->tape);
@@ -339,13 +339,13 @@ PHI_API int phi_step(phi_runtime *rt, int timeout_ms) {
     if (rt->in_step) return phi__error(rt, PHI_MISUSE, "phi_step inside a callback");
     rt->in_step = true;
     phi__events_release(rt, timeout_ms != 0); /* who may sleep has the time for all */
-    if (rt->grown.head[PHI__DIRTY_LEAVES] != NULL) phi__stored_evict(rt);
+    if (rt->grown.of[PHI__DIRTY_LEAVES].first != NULL) phi__stored_evict(rt);
     if (rt->pressed.first != NULL) phi__forget_step(rt);
     if (rt->tape != NULL)
         phi__rt_pump_taped(rt, timeout_ms);
     else
         phi__rt_pump(rt, timeout_ms);
-    if (rt->grown.head[PHI__DIRTY_GREW] != NULL) phi__stored_step(rt);
+    if (rt->grown.of[PHI__DIRTY_GREW].first != NULL) phi__stored_step(rt);
     /* the inbox was read: input that came meanwhile is reported as dropped */
     if (rt->one_shot_over.first != NULL) phi__one_shot_retire(rt);
     if (rt->retired != NULL) phi__agents_bury(rt);
@@ -361,9 +361,9 @@ PHI_API int phi_next_timeout(const phi_runtime *rt) {
     uint64_t next, now;
     uint64_t ms;
     if (rt == NULL) return -1;
-    if (rt->ready != NULL || rt->grown.head[PHI__DIRTY_GREW] != NULL || phi__events_due(rt) ||
-        PHI__LOAD(&rt->inbox.tail) != rt->inbox.head || phi__slots_any_marked(&rt->agents) ||
-        phi__slots_any_marked(&rt->tickets))
+    if (rt->ready.first != NULL || rt->grown.of[PHI__DIRTY_GREW].first != NULL ||
+        phi__events_due(rt) || PHI__LOAD(&rt->inbox.tail) != rt->inbox.head ||
+        phi__slots_any_marked(&rt->agents) || phi__slots_any_marked(&rt->tickets))
         return 0;
     if (rt->tape != NULL && rt->tape->plays) return rt->active > 0 ? 0 : -1;
     next = phi__io_next_timer_us(rt->io);

@@ -4,30 +4,18 @@
 PHI__FN void phi__dirty_add(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || dirty->listed[why]) return;
     dirty->listed[why] = true;
-    dirty->next[why] = NULL;
-    dirty->prev[why] = grown->tail[why];
-    if (grown->tail[why] != NULL)
-        grown->tail[why]->next[why] = dirty;
-    else
-        grown->head[why] = dirty;
-    grown->tail[why] = dirty;
+    phi__list_push(&grown->of[why], &dirty->links[why]);
 }
 
 PHI__FN void phi__dirty_remove(phi__grown *grown, phi__dirty *dirty, phi__dirty_why why) {
     if (dirty == NULL || grown == NULL || !dirty->listed[why]) return;
     dirty->listed[why] = false;
-    if (dirty->prev[why] != NULL)
-        dirty->prev[why]->next[why] = dirty->next[why];
-    else
-        grown->head[why] = dirty->next[why];
-    if (dirty->next[why] != NULL)
-        dirty->next[why]->prev[why] = dirty->prev[why];
-    else
-        grown->tail[why] = dirty->prev[why];
+    phi__list_take(&grown->of[why], &dirty->links[why]);
 }
 
 PHI__FN phi__dirty *phi__dirty_next(phi__grown *grown, phi__dirty_why why) {
-    phi__dirty *dirty = grown->head[why];
-    if (dirty != NULL) phi__dirty_remove(grown, dirty, why);
+    phi__link *first = grown->of[why].first;
+    phi__dirty *dirty = first != NULL ? PHI__OWNER(first - why, phi__dirty, links) : NULL;
+    phi__dirty_remove(grown, dirty, why);
     return dirty;
 }

@@ -6,7 +6,7 @@
 #ifndef PHI_LOG_DIRTY_IN_H
 #define PHI_LOG_DIRTY_IN_H
 
-#include "base/base_in.h"
+#include "base/list_in.h"
 
 /* Why a step must handle a log. */
 typedef enum phi__dirty_why {
@@ -17,13 +17,13 @@ typedef enum phi__dirty_why {
 
 /* A log's place in the lists; it is a part of the journal. */
 typedef struct phi__dirty {
-    struct phi__dirty *next[PHI__DIRTY_WHYS], *prev[PHI__DIRTY_WHYS];
+    phi__link links[PHI__DIRTY_WHYS];
     bool listed[PHI__DIRTY_WHYS];
 } phi__dirty;
 
 /* Logs of a runtime, a list for each reason. */
 typedef struct phi__grown {
-    phi__dirty *head[PHI__DIRTY_WHYS], *tail[PHI__DIRTY_WHYS];
+    phi__list of[PHI__DIRTY_WHYS];
 } phi__grown;
 
 /* Puts it into a list, if it is not in it and there are lists. NULL is harmless for each. */

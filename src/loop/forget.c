@@ -193,37 +193,24 @@ PHI__FN void phi__forget_press(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (agent->room.pressed || !phi__forget_may(agent)) return;
     agent->room.pressed = true;
-    agent->room.next = NULL;
-    agent->room.prev = rt->pressed.last;
-    if (rt->pressed.last != NULL)
-        rt->pressed.last->room.next = agent;
-    else
-        rt->pressed.first = agent;
-    rt->pressed.last = agent;
+    phi__list_push(&rt->pressed, &agent->room.link);
 }
 
 PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (!agent->room.pressed) return;
     agent->room.pressed = false;
-    if (agent->room.prev != NULL)
-        agent->room.prev->room.next = agent->room.next;
-    else
-        rt->pressed.first = agent->room.next;
-    if (agent->room.next != NULL)
-        agent->room.next->room.prev = agent->room.prev;
-    else
-        rt->pressed.last = agent->room.prev;
+    phi__list_take(&rt->pressed, &agent->room.link);
 }
 
 /* An agent that is looked at waits in the list again. A compactor may free any agent: the list is
    whole before it is called, and one that was freed is in it no more. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
-    const phi__agent *last = rt->pressed.last;
-    phi__agent *agent;
+    phi__link *last = rt->pressed.last;
     bool more = last != NULL;
-    while (more && (agent = rt->pressed.first) != NULL) {
-        more = agent != last && last->room.pressed;
+    while (more && rt->pressed.first != NULL) {
+        phi__agent *agent = PHI__OWNER(rt->pressed.first, phi__agent, room.link);
+        more = &agent->room.link != last && PHI__OWNER(last, phi__agent, room.link)->room.pressed;
         phi__forget_unpress(agent);
         if (agent->run != NULL) continue; /* it has begun after all */
         if (!phi__forget_unseen(agent)) {

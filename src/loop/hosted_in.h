@@ -3,6 +3,7 @@
 #ifndef PHI_LOOP_HOSTED_IN_H
 #define PHI_LOOP_HOSTED_IN_H
 
+#include "base/list_in.h"
 #include "loop/types_in.h"
 
 struct phi_model_request;
@@ -11,9 +12,9 @@ typedef struct phi__hosted {
     struct phi_model_request *asked;
     void *call;
     bool open, in_list;
-    bool in_call;          /* its poll is at work */
-    uint32_t polled_step;  /* when it was polled last */
-    phi__run *next, *prev; /* of those in rt->first_polled */
+    bool in_call;         /* its poll is at work */
+    uint32_t polled_step; /* when it was polled last */
+    phi__link link;       /* of rt->polled */
 } phi__hosted;
 
 #endif

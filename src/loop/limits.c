@@ -33,10 +33,7 @@ static void phi__limits_pause_timer(phi__timer *timer) {
 PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us) {
     phi_runtime *rt = run->agent->rt;
     run->pause.on = true;
-    run->pause.prev = NULL;
-    run->pause.next = rt->paused;
-    if (rt->paused != NULL) rt->paused->pause.prev = run;
-    rt->paused = run;
+    phi__list_push_first(&rt->paused, &run->pause.link);
     phi__buf_clear(&run->pause.reason);
     phi__buf_text(&run->pause.reason, reason);
     run->timer.fire = phi__limits_pause_timer;
@@ -48,11 +45,7 @@ PHI__FN void phi__limits_pause_end(phi__run *run) {
     if (!run->pause.on) return;
     run->pause.on = run->pause.over = false;
     phi__io_timer_clear(rt->io, &run->timer);
-    if (run->pause.prev != NULL)
-        run->pause.prev->pause.next = run->pause.next;
-    else
-        rt->paused = run->pause.next;
-    if (run->pause.next != NULL) run->pause.next->pause.prev = run->pause.prev;
+    phi__list_take(&rt->paused, &run->pause.link);
 }
 
 PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item) {
@@ -61,8 +54,9 @@ PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item)
 }
 
 PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->paused; run != NULL; run = run->pause.next) phi__run_wake(run);
+    phi__link *link;
+    for (link = rt->paused.first; link != NULL; link = link->next)
+        phi__run_wake(PHI__OWNER(link, phi__run, pause.link));
 }
 
 /* ---- budgets ---- */

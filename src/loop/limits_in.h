@@ -6,6 +6,7 @@
 #include "loop/types_in.h"
 #include "model/message.h"
 #include "base/buf_in.h"
+#include "base/list_in.h"
 #include "loop/run.h"
 
 typedef struct phi__spent {
@@ -23,7 +24,7 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage);
 typedef struct phi__pause {
     bool on;
     bool over;             /* it has lasted long enough */
-    phi__run *next, *prev; /* of those in rt->paused */
+    phi__link link; /* of rt->paused */
     phi__buf reason;
     phi_agent payer; /* whose limit or budget it is */
 } phi__pause;

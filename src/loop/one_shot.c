@@ -20,25 +20,12 @@ PHI__FN void phi__one_shot_over(phi__agent *agent) {
     if (!agent->one_shot.is || agent->slot == NULL || agent->one_shot.over) return;
     phi__one_shot_drop(agent);
     agent->one_shot.over = true;
-    agent->one_shot.next = NULL;
-    agent->one_shot.prev = rt->one_shot_over.last;
-    if (rt->one_shot_over.last != NULL)
-        rt->one_shot_over.last->one_shot.next = agent;
-    else
-        rt->one_shot_over.first = agent;
-    rt->one_shot_over.last = agent;
+    phi__list_push(&rt->one_shot_over, &agent->one_shot.link);
 }
 
 PHI__FN void phi__one_shot_forget(phi__agent *agent) {
     phi_runtime *rt = agent->rt;
     if (!agent->one_shot.over) return;
     agent->one_shot.over = false;
-    if (agent->one_shot.prev != NULL)
-        agent->one_shot.prev->one_shot.next = agent->one_shot.next;
-    else
-        rt->one_shot_over.first = agent->one_shot.next;
-    if (agent->one_shot.next != NULL)
-        agent->one_shot.next->one_shot.prev = agent->one_shot.prev;
-    else
-        rt->one_shot_over.last = agent->one_shot.prev;
+    phi__list_take(&rt->one_shot_over, &agent->one_shot.link);
 }

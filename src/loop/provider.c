@@ -192,11 +192,7 @@ static void phi__provider_leave(phi__run *run) {
     if (!run->hosted.in_list) return;
     run->hosted.in_list = false;
     rt->polled_runs--;
-    if (run->hosted.prev != NULL)
-        run->hosted.prev->hosted.next = run->hosted.next;
-    else
-        rt->first_polled = run->hosted.next;
-    if (run->hosted.next != NULL) run->hosted.next->hosted.prev = run->hosted.prev;
+    phi__list_take(&rt->polled, &run->hosted.link);
 }
 
 PHI__FN phi_status phi__provider_open(phi__run *run) {
@@ -212,10 +208,7 @@ PHI__FN phi_status phi__provider_open(phi__run *run) {
         return PHI_STALE;
     }
     run->hosted.in_list = true;
-    run->hosted.prev = NULL;
-    run->hosted.next = rt->first_polled;
-    if (rt->first_polled != NULL) rt->first_polled->hosted.prev = run;
-    rt->first_polled = run;
+    phi__list_push_first(&rt->polled, &run->hosted.link);
     rt->polled_runs++;
     return PHI_OK;
 }
@@ -249,8 +242,9 @@ PHI__FN void phi__provider_close(phi__run *run) {
 }
 
 PHI__FN void phi__providers_wake(phi_runtime *rt) {
-    phi__run *run;
-    for (run = rt->first_polled; run != NULL; run = run->hosted.next) phi__run_wake(run);
+    phi__link *link;
+    for (link = rt->polled.first; link != NULL; link = link->next)
+        phi__run_wake(PHI__OWNER(link, phi__run, hosted.link));
 }
 
 /* ---- public ---- */

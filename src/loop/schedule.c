@@ -13,27 +13,21 @@ PHI__FN void phi__run_wake(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (run->ready.in || run->end.over) return;
     run->ready.in = true;
-    run->ready.next = NULL;
-    run->ready.prev = rt->ready_last;
-    if (rt->ready_last != NULL)
-        rt->ready_last->ready.next = run;
-    else
-        rt->ready = run;
-    rt->ready_last = run;
+    phi__list_push(&rt->ready, &run->ready.link);
 }
 
 PHI__FN void phi__run_unready(phi__run *run) {
     phi_runtime *rt = run->agent->rt;
     if (!run->ready.in) return;
-    if (run->ready.prev != NULL)
-        run->ready.prev->ready.next = run->ready.next;
-    else
-        rt->ready = run->ready.next;
-    if (run->ready.next != NULL)
-        run->ready.next->ready.prev = run->ready.prev;
-    else
-        rt->ready_last = run->ready.prev;
+    phi__list_take(&rt->ready, &run->ready.link);
     run->ready.in = false;
+}
+
+PHI__FN phi__run *phi__run_next_ready(phi_runtime *rt) {
+    phi__link *first = rt->ready.first;
+    phi__run *run = first != NULL ? PHI__OWNER(first, phi__run, ready.link) : NULL;
+    if (run != NULL) phi__run_unready(run);
+    return run;
 }
 
 static void phi__run_timer(phi__timer *timer) { phi__run_wake(PHI__OWNER(timer, phi__run, timer)); }

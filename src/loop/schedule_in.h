@@ -6,6 +6,7 @@
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
+#include "base/list_in.h"
 #include "io/slice_in.h"
 #include "io/transport.h"
 #include "loop/types_in.h"
@@ -20,7 +21,7 @@ typedef struct phi__early {
 
 /* The place of a run in the list. */
 typedef struct phi__ready {
-    phi__run *next, *prev;
+    phi__link link; /* of rt->ready */
     bool in;
 } phi__ready;
 
@@ -28,7 +29,9 @@ typedef struct phi__ready {
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
 
 PHI__FN void phi__run_wake(phi__run *run);
-PHI__FN void phi__run_unready(phi__run *run);                   /* not in the list: harmless */
+PHI__FN void phi__run_unready(phi__run *run); /* not in the list: harmless */
+/* The run that was woken first, and out of the list; NULL: none is ready. */
+PHI__FN phi__run *phi__run_next_ready(phi_runtime *rt);
 PHI__FN bool phi__run_timer_set(phi__run *run, uint64_t at_us); /* wakes the run */
 
 PHI__FN void phi__run_cancel(phi__run *run);

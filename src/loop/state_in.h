@@ -254,7 +254,7 @@ typedef struct phi__line {
 typedef struct phi__room {
     uint32_t runs_short; /* runs in a row that ended without memory */
     bool pressed;        /* in rt->pressed: a prompt found no memory */
-    phi__agent *next, *prev;
+    phi__link link;
     phi__limit_failure *at_limit; /* of a run that its limit has ended; NULL: it has none */
 } phi__room;
 
@@ -265,8 +265,8 @@ typedef struct phi__queues {
 /* one_shot.c: made by phi_run, over a thread that was lent. */
 typedef struct phi__one_shot {
     bool is;
-    bool over;               /* its run is: in the list */
-    phi__agent *next, *prev; /* of those in rt->one_shot_over */
+    bool over;      /* its run is: in the list */
+    phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;
 
 /* run_: of the last run, or the one that goes on. */
@@ -332,10 +332,6 @@ enum {
     PHI__AGENT_STOP = 8 /* when the turn is over */
 };
 
-typedef struct phi__agents {
-    phi__agent *first, *last;
-} phi__agents;
-
 /* call.c: the calls whose step is called. */
 typedef struct phi__polls {
     phi__toolcall *next; /* a ring; where the next step begins */
@@ -355,20 +351,20 @@ struct phi_runtime {
     uint64_t posts_read; /* where it was read up to; its own counts wrap */
     phi__sessions sessions;
     phi__events events;
-    phi__run *ready, *ready_last;
-    phi__run *paused; /* those that wait for a limit or a budget */
+    phi__list ready;  /* runs that go on */
+    phi__list paused; /* those that wait for a limit or a budget */
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
-    phi__run *first_polled;               /* runs whose model is in the process and answers */
+    phi__list polled;                     /* runs whose model is in the process and answers */
     size_t polled_runs;
     phi__agent *retired;
     phi_status (*summarize_fn)(phi_agent agent, uint64_t from, uint64_t to); /* phi_summarize */
-    phi__agents pressed;         /* to forget something when their events are released */
+    phi__list pressed;           /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
-    phi_thread *threads;         /* of phi_thread_new */
+    phi__list threads;           /* of phi_thread_new */
     phi__grown grown;            /* threads whose store lacks something */
-    phi__agents one_shot_over;   /* until their events are popped; oldest first */
+    phi__list one_shot_over;     /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
     uint32_t round; /* counts the steps */

@@ -533,9 +533,8 @@ static void phi__states_advance(phi__run *run) {
    half of it, nor may the turns of runs that share a budget be others, because slices are larger or
    smaller than they were. */
 PHI__FN void phi__states_advance_all(phi_runtime *rt) {
-    while (rt->ready != NULL) {
-        phi__run *run = rt->ready;
-        phi__run_unready(run);
+    phi__run *run;
+    while ((run = phi__run_next_ready(rt)) != NULL) {
         phi__states_advance(run);
         if (phi__slice_spent(&rt->slice) && rt->tape == NULL) return;
     }

@@ -74,9 +74,9 @@ PHI__FN void phi__stored_updated(phi__run *run) {
 /* A batch of each at most, and one in any case; those that are left, or have more, have their turn
    next time. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
-    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_GREW];
+    const phi__link *last = rt->grown.of[PHI__DIRTY_GREW].last;
     phi__journal *journal = NULL;
-    while ((journal == NULL || &journal->dirty != last) &&
+    while ((journal == NULL || &journal->dirty.links[PHI__DIRTY_GREW] != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_GREW)) != NULL) {
         phi_thread *thread = journal->thread;
         if (phi__stored_write(thread, false) && journal->stored < thread->log.count)
@@ -138,9 +138,9 @@ PHI__FN void phi__stored_evict_now(phi__agent *agent) {
 }
 
 PHI__FN void phi__stored_evict(phi_runtime *rt) {
-    const phi__dirty *last = rt->grown.tail[PHI__DIRTY_LEAVES];
+    const phi__link *last = rt->grown.of[PHI__DIRTY_LEAVES].last;
     phi__journal *journal = NULL;
-    while ((journal == NULL || &journal->dirty != last) &&
+    while ((journal == NULL || &journal->dirty.links[PHI__DIRTY_LEAVES] != last) &&
            (journal = phi__journal_next(&rt->grown, PHI__DIRTY_LEAVES)) != NULL) {
         phi_thread *thread = journal->thread;
         phi__stored_evict_thread(thread);

@@ -326,15 +326,15 @@ static void phi__play_off(phi__tape *tape) {
         else if (!phi__play_runs(tape, call))
             phi__call_fail(call, words);
     }
-    if (tape->rt->ready == NULL && next != UINT64_MAX) phi__play_set(tape, next);
+    if (tape->rt->ready.first == NULL && next != UINT64_MAX) phi__play_set(tape, next);
     (void)phi__io_timers(tape->rt->io, PHI__PLAY_TIMERS);
 }
 
 /* The tape is over; so are the empty steps behind its last line. */
 static void phi__play_ends(phi__tape *tape) {
-    if (tape->off || tape->rt->active == 0 || tape->rt->ready != NULL || phi__posts_any(tape->rt))
-        return;
-    if (!phi__play_waits(tape) && phi__io_next_timer_us(tape->rt->io) == UINT64_MAX) return;
+    phi_runtime *rt = tape->rt;
+    if (tape->off || rt->active == 0 || rt->ready.first != NULL || phi__posts_any(rt)) return;
+    if (!phi__play_waits(tape) && phi__io_next_timer_us(rt->io) == UINT64_MAX) return;
     phi__play_diverge(
         tape, tape->at, "the end of the tape",
         phi_str_of(tape->torn ? "the tape was cut off here" : "the recording ends here"),
@@ -346,7 +346,7 @@ static void phi__play_ends(phi__tape *tape) {
 static bool phi__play_due(phi__tape *tape, size_t at) {
     const phi__tape_line *line = &tape->index[at];
     bool acts =
-        tape->rt->ready != NULL || tape->rt->first_polled != NULL || phi__posts_any(tape->rt);
+        tape->rt->ready.first != NULL || tape->rt->polled.first != NULL || phi__posts_any(tape->rt);
     bool comes = at + 1 == tape->count || phi__play_comes_in(&tape->index[at + 1]);
     if (!acts && (!comes || tape->idled < line->n)) {
         if (tape->idled < line->n) tape->idled++;

@@ -409,7 +409,7 @@ static void phi__record_posted(phi_tape *base) {
 static void phi__record_let_in(phi_tape *base) {
     phi__tape *tape = phi__record_of(base);
     tape->letting = false;
-    if (tape->rt->ready != NULL) phi__record_touch(base);
+    if (tape->rt->ready.first != NULL) phi__record_touch(base);
     if (tape->touched || tape->more) return;
     tape->idle++;
     tape->us = tape->last_us;

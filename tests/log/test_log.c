@@ -60,7 +60,7 @@ TEST(a_log_in_no_store_is_in_no_list) {
     setup();
     (void)add(1);
     phi__log_left(&log_);
-    CHECK(grown.head[PHI__DIRTY_GREW] == NULL && grown.head[PHI__DIRTY_LEAVES] == NULL);
+    CHECK(grown.of[PHI__DIRTY_GREW].first == NULL && grown.of[PHI__DIRTY_LEAVES].first == NULL);
     CHECK(log_.left);
     teardown();
 }
@@ -72,7 +72,7 @@ TEST(a_log_that_changes_is_listed_once_for_each_reason) {
     log_.dirty = &dirty;
     (void)add(1);
     (void)add(1);
-    CHECK(grown.head[PHI__DIRTY_LEAVES] == NULL);
+    CHECK(grown.of[PHI__DIRTY_LEAVES].first == NULL);
     phi__log_left(&log_);
     CHECK(phi__dirty_next(&grown, PHI__DIRTY_GREW) == &dirty);
     CHECK(phi__dirty_next(&grown, PHI__DIRTY_GREW) == NULL);
@@ -93,7 +93,7 @@ TEST(lists_are_in_the_order_of_the_changes_and_one_can_leave_from_their_middle) 
     CHECK(phi__dirty_next(&grown, PHI__DIRTY_GREW) == &dirty[0]);
     CHECK(phi__dirty_next(&grown, PHI__DIRTY_GREW) == &dirty[2]);
     CHECK(phi__dirty_next(&grown, PHI__DIRTY_GREW) == NULL);
-    CHECK(grown.tail[PHI__DIRTY_GREW] == NULL);
+    CHECK(grown.of[PHI__DIRTY_GREW].last == NULL);
 }
 
 TEST(a_set_of_hashes_has_what_was_added_zero_included) {

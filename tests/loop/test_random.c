@@ -208,7 +208,7 @@ static void all_is_quiet(world *w) {
     HOLDS(w, rt->tickets.in_use == 0);
     HOLDS(w, rt->calls.in_use == 0);
     HOLDS(w, rt->transfers.in_use == 0);
-    HOLDS(w, rt->polls.count == 0 && rt->ready == NULL);
+    HOLDS(w, rt->polls.count == 0 && rt->ready.first == NULL);
     HOLDS(w, phi_next_timeout(rt) == -1);
     HOLDS(w, rig_open_transfers(w->r) == 0);
     for (i = 0; i < SEATS; i++) {

@@ -25,7 +25,7 @@ static void teardown(void) {
     phi__thread_free(&again);
     phi_arena_free(&arena);
     store_mem_free(store);
-    CHECK(grown.head[PHI__DIRTY_GREW] == NULL);
+    CHECK(grown.of[PHI__DIRTY_GREW].first == NULL);
     CHECK_EQ_INT(memory.used_bytes, 0);
 }
 
@@ -77,7 +77,7 @@ TEST(what_is_appended_is_written_by_a_sync) {
     CHECK_EQ_INT(attach(&thread, "t", words), PHI_OK);
     CHECK_EQ_INT(store_mem_count(store, "t"), 0);
     CHECK(say(&thread, "one"));
-    CHECK(grown.head[PHI__DIRTY_GREW] == &thread.journal->dirty);
+    CHECK(grown.of[PHI__DIRTY_GREW].first == &thread.journal->dirty.links[PHI__DIRTY_GREW]);
     CHECK(say(&thread, "two"));
     CHECK_EQ_INT(store_mem_count(store, "t"), 0);
     CHECK_EQ_INT(phi_thread_sync(of(&thread), words, sizeof words), PHI_OK);
@@ -287,7 +287,7 @@ TEST(freeing_a_thread_writes_the_rest_and_unlocks_it) {
     phi__thread_free(&thread);
     CHECK_EQ_INT(store_mem_count(store, "t"), 1);
     CHECK(!store_mem_locked(store, "t"));
-    CHECK(grown.head[PHI__DIRTY_GREW] == NULL);
+    CHECK(grown.of[PHI__DIRTY_GREW].first == NULL);
     teardown();
 }
 
