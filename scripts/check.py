@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, ROOT)
@@ -70,9 +71,9 @@ FEATURES = {
     "PHI_NO_SUMMARIES": (r"phi_summarize|phi_compactor_model|phi__summary_\w+", None),
     "PHI_NO_DEFERRED": (r"phi_agent_rewrite\w*|phi__deferred_\w+", None),
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
-                      "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; phi_memory_init(&m, NULL, 0); "
-                      "phi_arena_init(&arena, &m, 0); bool so = phi_json_parse(&arena, phi_str_of(\"{}\"), 0, &j, NULL) == "
-                      "PHI_OK && phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
+                      "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "
+                      "phi_memory_init(&m, NULL, 0); phi_arena_init(&arena, &m, 0); bool so = "
+                      "phi_json_parse(&arena, phi_str_of(\"{}\"), 0, &j, NULL) == PHI_OK && phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
     "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__text_\w+", None),
@@ -137,7 +138,8 @@ def compiler(cc, std):
 
 
 def tag(*words):
-    return re.sub(r"\W+", "_", "_".join(words))
+    name = re.sub(r"\W+", "_", "_".join(words))
+    return name if len(name) <= 120 else f"{name[:100]}_{zlib.crc32(name.encode()):08x}"  # a file's name has an end
 
 
 def public_functions(headers, defines=()):
