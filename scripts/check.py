@@ -73,7 +73,8 @@ FEATURES = {
     "PHI_NO_SCHEMA": (r"phi__schema_(?!refuse|ref_)\w+",
                       "phi_arena arena; phi_memory m; phi_json *j = NULL; phi_schema_error e; "
                       "phi_memory_init(&m, NULL, 0); phi_arena_init(&arena, &m, 0); bool so = "
-                      "phi_json_parse(&arena, phi_str_of(\"{}\"), 0, &j, NULL) == PHI_OK && phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
+                      "phi_json_parse(&arena, phi_str_of(\"{}\"), 0, &j, NULL) == PHI_OK && "
+                      "phi_schema_check(j, j, NULL, &e) == PHI_UNSUPPORTED && "
                       "strstr(e.message, \"PHI_NO_SCHEMA\") != NULL && phi_schema_valid(j, NULL) == PHI_UNSUPPORTED; "
                       "phi_arena_free(&arena); return so;"),
     "PHI_NO_THREAD_TEXT": (r"phi_thread_(?:to|from)_json|phi__text_\w+", None),
