@@ -35865,11 +35865,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0xfd0caa9f
+#if PHI__IMP_PERSIST != 0x56c8f645
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0xfd0caa9f
+#define PHI__IMP_PERSIST 0x56c8f645
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -37487,7 +37487,7 @@ static phi_status phi__entry_parts_read_note(phi__entry_reader *r, const phi_jso
                                 PHI__COUNT(phi__entry_parts_note_fields), note);
 }
 
-/* The first entry of a log that has forgotten what was before it. */
+/* The first entry of a log that has forgotten the entries before it. */
 static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                                   phi__entry *entry) {
     phi_thread *thread = r->thread;
@@ -40222,16 +40222,16 @@ PHI_API phi_str phi_thread_lane_name(const phi_thread *thread, size_t i) {
 #endif /* PHI__IMP_PERSIST */
 
 #ifdef PHI__IMP_LOOP
-#if PHI__IMP_LOOP != 0xb0e10df2
+#if PHI__IMP_LOOP != 0x62be7525
 #error "phi: two versions of src/loop in one file"
 #endif
 #else
-#define PHI__IMP_LOOP 0xb0e10df2
+#define PHI__IMP_LOOP 0x62be7525
 
 /* ---- src/loop/types_in.h ---- */
 
-/* types_in.h - the names of the pump's structures, which state_in.h makes of what their owners
-   declare; its states, and what asking a hook comes to. */
+/* types_in.h - the names of the pump's structs (their parts are declared by their owners, and put
+   together in state_in.h), the states of a run, and the outcomes of a hook. */
 #ifndef PHI_LOOP_TYPES_IN_H
 #define PHI_LOOP_TYPES_IN_H
 
@@ -40241,14 +40241,15 @@ typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
 typedef struct phi__response phi__response;
 
-/* In the order of a run. Each asks one hook at most, so that one which waited is entered anew. */
+/* In the order of a run. Each calls one hook at most, so that a state whose hook waited is entered
+   anew. */
 typedef enum phi__state {
     PHI__RUN_ON = 0, /* no state: a feature leaves it to the others where the run goes */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* the prompts; then they are in the log */
     PHI__RUN_POLL,   /* steering, before the first turn */
-    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
+    PHI__RUN_TOP,    /* filters of polled input, limits, budgets; may pause */
     PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
     PHI__RUN_TRANSFORM,
@@ -40259,7 +40260,7 @@ typedef enum phi__state {
     PHI__RUN_SEND,       /* each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
-    PHI__RUN_HELD, /* by a feature, until it says where the run goes on */
+    PHI__RUN_HELD, /* by a feature, until it returns the next state */
     PHI__RUN_TOOLS,
     PHI__RUN_FAILED, /* the on_error hook */
     PHI__RUN_TURN_END,
@@ -40269,10 +40270,9 @@ typedef enum phi__state {
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
     PHI__RUN_OVER, /* taken apart by the pump */
-    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in
-       one of these. */
+    /* Outcomes that are not states: states.c acts on them. No run is ever in one of these. */
     PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: its fault says how */
+    PHI__RUN_ENDED,   /* the attempt has ended: its failure says how */
     PHI__RUN_GIVE_UP, /* ... and its fault is for good */
     PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;
@@ -40291,9 +40291,9 @@ typedef enum phi__hooked {
 
 /* ---- src/loop/events_in.h ---- */
 
-/* events_in.h - the queue between the pump and the host, and the answers that stream: events show
-   one as it is when they are popped; each holds a reference, so it outlives its attempt. And a
-   run's entries in its agent's log, with the events that tell of them. */
+/* events_in.h - the event queue between the pump and the host; streaming answers, which events hold
+   by reference, so that an answer outlives its attempt; and a run's entries in its agent's log,
+   with their events. */
 #ifndef PHI_LOOP_EVENTS_IN_H
 #define PHI_LOOP_EVENTS_IN_H
 
@@ -40306,7 +40306,7 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
+    /* Of the assembly, remade at a pop; at first only the model of the request. */
     phi_message view;
     phi_content *content;
     size_t content_cap;
@@ -40346,9 +40346,9 @@ typedef struct phi__events {
 enum { PHI__RESERVE = 3 };
 
 typedef struct phi__agent_events {
-    size_t queued_bytes;          /* of those that were not popped */
+    size_t queued_bytes;          /* of events not popped yet */
     phi__record *oldest, *newest; /* those popped too */
-    /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    /* PHI__RESERVE of them: during a run, and until they are released */
     phi__record *reserve;
     size_t untold_drops; /* messages that were dropped while the event queue was full */
 } phi__agent_events;
@@ -40360,7 +40360,7 @@ PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NUL
 PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
 /* What there is of it now, looked at anew. NULL: no memory. */
 PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
-/* The same with nothing said. */
+/* The same without content. */
 PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
 PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final);
@@ -40369,7 +40369,7 @@ PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *f
 
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
-/* Queues a copy of `event` (kind, and what the kind uses; agent, seq, time are filled). Its text is
+/* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
@@ -40383,17 +40383,17 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
    is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
-/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
-   false; the run must then end. */
+/* The same for an event that must not be lost: without memory it takes a record of the reserve, and
+   returns false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
-/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
+/* Events popped before this step are not the host's any more: frees a part of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
 PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
-PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
-PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
+PHI__FN void phi__events_drop_untold(phi__agent *agent);            /* a message; reported later */
+PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
 /* ---- a run's entries ---- */
 
@@ -40406,15 +40406,15 @@ PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry);
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source);
-/* Appends a message, and tells it. */
+/* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
 #endif
 
 /* ---- src/loop/attempt_in.h ---- */
 
-/* attempt_in.h - an attempt: a model call, tried once, What all states of it need; what becomes of
-   one that has ended is in attempt_end.c. */
+/* attempt_in.h - an attempt: a model call, tried once. attempt.c has its states, attempt_end.c
+   handles its end. */
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
@@ -40428,19 +40428,19 @@ typedef enum phi__body {
 
 struct phi__transfer;
 
-/* What the attempts of a turn share, and the one that is under way. attempt.c, attempt_end.c,
+/* The state that a turn's attempts share, and the current attempt. attempt.c, attempt_end.c,
    model_call.c and provider.c touch it. */
 typedef struct phi__attempt {
-    /* what is asked */
+    /* the request */
     phi__ask ask;
     phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
-    bool refused;     /* the key was, and another is to be asked for */
+    bool refused;     /* the key was refused, and the hook must give another */
     bool fresh;       /* that was done already */
     bool encoding;
     phi__encoder encoder;
     phi__secrets secrets;        /* that the turn's requests carried, in its arena */
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    /* what is answered */
+    /* the answer */
     struct phi__transfer *transfer;
     phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
@@ -40467,7 +40467,7 @@ PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found
 PHI__FN bool phi__attempt_lost(const phi__run *run);
 /* It fails before it began: there is nothing to be retracted. */
 PHI__FN void phi__attempt_none(phi__run *run);
-/* What it has cost so far, before its answer comes to nothing. None: harmless. */
+/* Charges the cost so far, before the answer is discarded. Harmless without an attempt. */
 PHI__FN void phi__attempt_charge(phi__run *run);
 PHI__FN void phi__attempt_detach(phi__run *run); /* nothing calls the run any more */
 
@@ -40481,10 +40481,10 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
 PHI__FN bool phi__attempt_emit_start(phi__run *run);
 PHI__FN bool phi__attempt_retract(phi__run *run);
-/* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
+/* Frees an attempt that has ended, or must not continue; harmless without one. */
 PHI__FN void phi__attempt_drop(phi__run *run);
-/* The same where the answer is not wanted: it is charged, and what was told of it stays as it was
-   told. */
+/* The same for an attempt whose answer is not needed: it is charged, and its emitted events stay
+   valid. */
 PHI__FN void phi__attempt_abandon(phi__run *run);
 PHI__FN void phi__attempt_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
@@ -40493,7 +40493,7 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 
-/* attempt_end.c: what becomes of one that has ended: the fault, or NULL. */
+/* attempt_end.c: the failure of an ended attempt, or NULL. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);
@@ -40508,13 +40508,13 @@ PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_fai
 
 /* ---- src/loop/draft_in.h ---- */
 
-/* draft_in.h - the first entries of a run: its beginning is in the log before anything is told, its
+/* draft_in.h - the first entries of a run: its beginning is in the log before any event, its
    prompts are kept beside it until the filters have passed them. */
 #ifndef PHI_LOOP_DRAFT_IN_H
 #define PHI_LOOP_DRAFT_IN_H
 
 
-/* What a run is of its log. */
+/* A run's part of its log. */
 typedef struct phi__said {
     /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
        are none. */
@@ -40522,7 +40522,7 @@ typedef struct phi__said {
     size_t prompt_count;
     size_t first_message;    /* of the run, in its lane's messages */
     size_t message_count;    /* of a run that has ended */
-    size_t emitted_messages; /* prompts whose events are out */
+    size_t emitted_messages; /* prompts whose events were emitted */
 } phi__said;
 
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
@@ -40546,16 +40546,16 @@ typedef struct phi__run_order {
 
 /* False: no memory, and the log is as it was, but for results of calls that had none. */
 PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
-/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
-   is left there. False: no memory, and the run is as it was. */
+/* Moves a run that has not begun, and its prompts, into the agent's new log; its entries in the old
+   log stay there. False: no memory, and the run is unchanged. */
 PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before);
 
 #endif
 
 /* ---- src/loop/error_in.h ---- */
 
-/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would
-   be right. */
+/* error_in.h - the runtime's last error: a status, and a message with the fault and the right
+   values. */
 #ifndef PHI_LOOP_ERROR_IN_H
 #define PHI_LOOP_ERROR_IN_H
 
@@ -40578,18 +40578,18 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, in
 
 /* feature_in.h - the points of a run, and of its agent, at which features take part.
 
-   A feature is what the loop can do without: compaction, request capture, cache statistics. It has
-   one function, the points at which that is called, and the sizes of the state that it keeps beside
-   each run and each agent: zeroed memory, reserved with the run's and the agent's own. All features
-   stand in one table (features/table.c). The layer that makes runtimes puts the table into
+   A feature is a part that the loop can do without: compaction, request capture, cache statistics.
+   It has one function, the points at which that is called, and the sizes of the state that it keeps
+   beside each run and each agent: zeroed memory, reserved with the run's and the agent's own. All
+   features stand in one table (features/table.c). The layer that makes runtimes puts the table into
    rt->features, and the loop knows features by it alone: none of them by name. At each point the
    features that want it are called in the order of the table.
 
-   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the
-   run go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the
-   run is the feature's; from then on PHI__POINT_HELD is the run's state function, until it says
-   where the run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says
-   what failed.
+   Outcomes: at a point of a run, PHI__RUN_ON calls the next feature, and after the last one the run
+   continues. Anything else is the run's next state: no other feature is called. PHI__RUN_HELD: the
+   feature holds the run; from then on PHI__POINT_HELD is the run's state function, until it returns
+   the next state. At a point of an agent the outcome is PHI__RUN_ON, and moment->status is the
+   failure.
    Threads: the pumping thread. */
 #ifndef PHI_LOOP_FEATURE_IN_H
 #define PHI_LOOP_FEATURE_IN_H
@@ -40597,13 +40597,13 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, in
 
 typedef enum phi__point {
     /* ---- of a run ---- */
-    /* A message has entered the log: moment->input says how it was said. */
+    /* A message has entered the log: moment->input says by which queue. */
     PHI__POINT_SAID = 1 << 0,
-    /* A turn has begun, or goes on out of a snapshot; its model call is next. */
+    /* A turn has begun, or continues out of a snapshot; its model call is next. */
     PHI__POINT_TURN_BEGUN = 1 << 1,
     /* A run without turns has begun (phi__run_order.no_turns); ON: it closes. */
     PHI__POINT_ERRAND = 1 << 2,
-    /* run->ask is what the turn will send. A feature that wants slices sets run->slices. */
+    /* run->ask is the request of the turn. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
     /* Where run->slices is set: a part of the answer was decoded, or, with moment->whole, all. */
     PHI__POINT_SLICE = 1 << 4,
@@ -40624,7 +40624,7 @@ typedef enum phi__point {
     /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
     PHI__POINT_RUN_ENDS = 1 << 13,
     PHI__POINT_RUN_OVER = 1 << 14,
-    /* What the run's state points to is to be freed; nothing else is done. */
+    /* Frees the memory of the feature's state of the run, and does nothing else. */
     PHI__POINT_RUN_FREED = 1 << 15,
     /* The run is held by this feature; *moment->wait as for any state. */
     PHI__POINT_HELD = 1 << 16,
@@ -40647,14 +40647,14 @@ typedef enum phi__point {
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* Its log was read from a store just now. */
     PHI__POINT_LOG_OPENED = 1 << 27,
-    /* Its view should become smaller, to moment->tokens for what is not kept word for word;
-       moment->did: it has. */
+    /* Its view should become smaller: moment->tokens for the part that is not kept word for word;
+       moment->did: it was done. */
     PHI__POINT_SHRINK = 1 << 28,
-    /* What the agent's state points to is to be freed; it may call the host. */
+    /* Frees the memory of the feature's state of the agent; it may call the host. */
     PHI__POINT_AGENT_FREED = 1 << 29
 } phi__point;
 
-/* What a point is about; what a point does not use is zero. */
+/* The arguments of a point; fields that a point does not use are zero. */
 typedef struct phi__moment {
     phi__point point;
     phi__agent *agent;
@@ -40676,7 +40676,7 @@ typedef struct phi__moment {
 } phi__moment;
 
 typedef struct phi__feature {
-    uint32_t points; /* those that it wants */
+    uint32_t points; /* the points that it wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
@@ -40715,17 +40715,17 @@ PHI__FN void phi__feature_begin(phi__run *run);
 /* A feature takes part in it from now on. */
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 
-/* At a point of the run: what the features make of it. */
+/* Calls the features at a point of the run; returns the outcome. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
 /* The same about a tool call. */
 PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
-/* Of an agent, or of a run, with what the point is about; agent is run->agent. */
+/* The same for an agent, or for a run with arguments; agent is run->agent. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
    shortened: for want of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
-/* It was read from a store just now. PHI_OK, or what a feature says. */
+/* Its log was read from a store just now. PHI_OK, or a feature's status. */
 PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);
@@ -40739,8 +40739,8 @@ PHI__FN void *phi__feature_agent_state(const phi__agent *agent, phi__feature_fn 
 
 /* ---- src/loop/hosted_in.h ---- */
 
-/* hosted_in.h - a call of a model of the host's own: what it is asked, and, in process, the call
-   that is open. Owned by provider.c. */
+/* hosted_in.h - a model call of a host's own model: the request, and, in process, the open call.
+   Owned by provider.c. */
 #ifndef PHI_LOOP_HOSTED_IN_H
 #define PHI_LOOP_HOSTED_IN_H
 
@@ -40760,7 +40760,7 @@ typedef struct phi__hosted {
 
 /* ---- src/loop/input_in.h ---- */
 
-/* input_in.h - what is said to a run: the queues of steering, follow-ups and injected messages, and
+/* input_in.h - the input of a run: the queues of steering, follow-ups and injected messages, and
    the filters that they and prompts pass before they are stored. */
 #ifndef PHI_LOOP_INPUT_IN_H
 #define PHI_LOOP_INPUT_IN_H
@@ -40773,7 +40773,7 @@ typedef struct phi__input {
     phi_input kind;
     phi_message message;
     phi_str source;
-    bool filtered; /* the filters have passed it; what they said is in the message */
+    bool filtered; /* the filters have passed it; their warnings are in the message */
 } phi__input;
 
 typedef struct phi__inputs {
@@ -40785,7 +40785,7 @@ typedef struct phi__polling {
     bool on;             /* a poll is under way: it has looked into the queue */
     uint32_t got;        /* messages so far */
     phi__inputs pending; /* polled, for the next turn */
-    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
+    uint64_t posts_from; /* of the inbox: messages injected before it were for an earlier run */
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
@@ -40793,33 +40793,33 @@ PHI__FN void phi__input_free_queues(phi__agent *agent); /* all three: they are e
 PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs);
 /* NULL: no such queue */
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
-/* A message at the end of a queue, its content and what the host says about it (JSON; empty:
-   nothing) copied. */
+/* Puts a message at the end of a queue; its content and the host's details (JSON; empty: none) are
+   copied. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details);
 /* A block of text, which stays the caller's. */
 PHI__FN phi_content phi__input_text(phi_str text);
-/* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
+/* Moves a queue's messages for a checkpoint, and the pull hook's reply, to the pending input. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
-/* What is pending, in its order; NULL: nothing. */
+/* The pending input, in its order; NULL: none. */
 PHI__FN phi__input *phi__input_first(const phi__run *run);
 PHI__FN void phi__input_remove(phi__run *run, phi__input *input); /* one of these */
 PHI__FN void phi__input_take_injected(phi__run *run);             /* is pending from now on */
 PHI__FN void phi__input_end(phi__run *run);                       /* the run goes */
-/* What was injected before this place in the inbox meant an earlier run. */
+/* Messages injected before this place in the inbox were for an earlier run. */
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
-/* What is pending goes back to where it came from; what was injected is told as dropped. */
+/* Pending input goes back to its queue; injected messages are reported as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
-/* Tells of each that it is dropped, and empties the queue. */
+/* Reports each message as dropped, and empties the queue. */
 PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
 PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
-/* Puts what is pending, and what was injected, into the log. False: no memory. */
+/* Puts pending input and injected messages into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
 
 /* enqueue.c */
-/* What a host says about a message of its own, as the message's details: nothing where both are
-   NULL. And whether it can: else words that begin with `what`. */
+/* A host's id and refs as the message's details: empty where both are NULL. And their check: false
+   with a message that begins with `what`. */
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
@@ -40829,18 +40829,18 @@ PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const p
 
 typedef struct phi__filtering {
     bool on;       /* a text is under way */
-    size_t at;     /* the next filter to be asked */
-    phi__buf text; /* what they are asked about */
+    size_t at;     /* the next filter to call */
+    phi__buf text; /* the text that they filter */
     phi__buf warnings;
     phi_str rejection; /* of the prompts; in the thread */
 } phi__filtering;
 
 PHI__FN void phi__input_filter_init(phi__run *run);
-/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
-   gone. Warnings are in the messages. */
+/* Filters the prompts, or the pending input. DENY: the reason was emitted, and the input is gone.
+   Warnings are in the messages. */
 PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__input_filter_pending(phi__run *run);
-PHI__FN void phi__input_filter_end(phi__run *run);                /* gives up what is under way */
+PHI__FN void phi__input_filter_end(phi__run *run);                /* ends the filtering under way */
 PHI__FN phi_str phi__input_filter_text(const phi__run *run);      /* under way */
 PHI__FN phi_str phi__input_filter_rejection(const phi__run *run); /* of the prompts; empty: none */
 
@@ -40848,8 +40848,8 @@ PHI__FN phi_str phi__input_filter_rejection(const phi__run *run); /* of the prom
 
 /* ---- src/loop/limits_in.h ---- */
 
-/* limits_in.h - what a run may spend: limits, budgets, what its attempts are charged, and its pause
-   at a limit. */
+/* limits_in.h - the spending of a run: limits, budgets, charges for its attempts, and its pause at
+   a limit. */
 #ifndef PHI_LOOP_LIMITS_IN_H
 #define PHI_LOOP_LIMITS_IN_H
 
@@ -40868,34 +40868,35 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage);
 
 typedef struct phi__pause {
     bool on;
-    bool over;             /* it has lasted long enough */
+    bool over;      /* it has lasted long enough */
     phi__link link; /* of rt->paused */
     phi__buf reason;
-    phi_agent payer; /* whose limit or budget it is */
+    phi_agent payer; /* the agent whose limit or budget it is */
 } phi__pause;
 
 PHI__FN void phi__limits_pause_init(phi__run *run);
 PHI__FN void phi__limits_pause_free(phi__run *run);
-/* Whose limit or budget is reached: said before it begins. */
+/* Sets the agent whose limit or budget is reached, before the pause begins. */
 PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer);
-/* Until at_us, in the list of those that pause. False: no memory, and it pauses all the same. */
+/* Pauses the run until at_us, in the list of paused runs. False: no memory, and it pauses all the
+   same. */
 PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us);
 PHI__FN void phi__limits_pause_end(phi__run *run); /* not pausing: harmless */
 PHI__FN bool phi__limits_pause_on(const phi__run *run);
 PHI__FN bool phi__limits_pause_over(const phi__run *run);
-/* For phi_pending, of one that pauses. */
+/* For phi_pending, of a paused run. */
 PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item);
 /* All look again. */
 PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt);
 
 /* it, or one above, has a limit */
 PHI__FN bool phi__limits_budget_limited(const phi__agent *agent);
-/* Takes a reservation in every budget of the line, or says why not. */
+/* Makes a reservation in every budget of the line, or says why not. */
 PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
                                         size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
-PHI__FN void phi__limits_budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
@@ -40904,15 +40905,15 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);
 
 /* ---- src/loop/model_call_in.h ---- */
 
-/* model_call_in.h - one call of the model as it is asked: the host's changes to the list, its
-   translation, and the request. */
+/* model_call_in.h - the making of a model call: the host's changes to the list, its translation,
+   and the request. */
 #ifndef PHI_LOOP_MODEL_CALL_IN_H
 #define PHI_LOOP_MODEL_CALL_IN_H
 
 
 /* The list that TRANSFORM_CONTEXT and CONVERT_TO_LLM look at. */
 typedef struct phi__listed {
-    const phi_message **messages; /* NULL: they were not asked */
+    const phi_message **messages; /* NULL: no hook was called */
     size_t count;
 } phi__listed;
 
@@ -40920,12 +40921,12 @@ PHI__FN phi__state phi__model_call_transform(phi__run *run, bool *wait);
 PHI__FN phi__state phi__model_call_convert(phi__run *run, bool *wait);
 /* Whether the hooks have left anything that can be sent; and the list as the encoder wants it. */
 PHI__FN bool phi__model_call_has_items(const phi__run *run);
-/* After the host's translation, if there is one. PHI_NO_MEMORY, or what that said. */
+/* After the host's translation, if there is one. PHI_NO_MEMORY, or its status. */
 PHI__FN phi_status phi__model_call_items(phi__run *run, const phi__item **items, size_t *count);
-/* Pins what a list of the host's has of the log. False: no memory for that. */
+/* Pins the segments of log messages in the host's list. False: no memory for that. */
 PHI__FN bool phi__model_call_list_pin(phi__run *run);
-PHI__FN bool phi__model_call_list_listed(const phi__run *run); /* they were asked */
-PHI__FN void phi__model_call_list_clear(phi__run *run);        /* they are to be asked anew */
+PHI__FN bool phi__model_call_list_listed(const phi__run *run); /* they were called */
+PHI__FN void phi__model_call_list_clear(phi__run *run);        /* they must be called anew */
 
 /* The states REQUEST, CREDENTIAL and SIGN. */
 PHI__FN phi__state phi__model_call_request(phi__run *run, bool *wait);
@@ -40936,8 +40937,8 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run);
 
 /* ---- src/loop/projection_in.h ---- */
 
-/* projection_in.h - what of the thread a model call is sent, by the policy that holds, and how many
-   tokens that is likely to be. */
+/* projection_in.h - the messages to send in a model call, by the effective policy, and their likely
+   tokens. */
 #ifndef PHI_LOOP_PROJECTION_IN_H
 #define PHI_LOOP_PROJECTION_IN_H
 
@@ -40948,16 +40949,16 @@ typedef struct phi__shown {
     bool made; /* for this model call */
 } phi__shown;
 
-/* What the model call of this turn is sent, as far as that is not known, and warnings about it.
-   False: *next is where the run goes. */
+/* Computes the messages of this turn's model call, unless that was done, and emits warnings. False:
+   *next is the run's next state. */
 PHI__FN bool phi__projection_show(phi__run *run, phi__state *next);
-/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+/* The policy that holds now: that of the active run, or the agent's. NULL: none. */
 PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy);
-/* What is sent now by the policy that holds; false: there is none. */
+/* The projection by the effective policy now; false: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
-/* What the policy shows; NULL: all of the thread. */
+/* The messages that the policy chose; NULL: the whole view. */
 PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
 
@@ -40979,13 +40980,13 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run);
 
 /* ---- src/loop/run_in.h ---- */
 
-/* run_in.h - a run's life but for its states; and how it fails: told once, and why, also where
-   memory ran out. */
+/* run_in.h - makes, begins, detaches and destroys runs; and fails them, with one error event, also
+   when memory ran out. */
 #ifndef PHI_LOOP_RUN_IN_H
 #define PHI_LOOP_RUN_IN_H
 
 
-/* How often the limits of an agent and of its runtime have said no. */
+/* How often the limits of an agent and of its runtime have refused. */
 typedef struct phi__refusals {
     uint64_t own, all;
 } phi__refusals;
@@ -40993,13 +40994,13 @@ PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent);
 
 /* failure: in the thread, or static. */
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
-/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+/* Handles PHI__RUN_LOST: releases everything that the run holds of its turn. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since);
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
-/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
+/* The limit that refused it memory; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 /* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */
@@ -41013,11 +41014,10 @@ PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent 
 
 /* ---- src/loop/schedule_in.h ---- */
 
-/* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
-   them.
+/* schedule_in.h - the scheduler: the list of ready runs, waking and cancelling runs.
 
-   A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
-   it. */
+   A run that waits is in no list; the event that ends its wait (a push, a result, a timer, a
+   cancel) wakes it. */
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
@@ -41026,7 +41026,7 @@ PHI__FN void phi__run_destroy(phi__run *run); /* at once, without events: agent 
 typedef struct phi__early {
     bool cancelled, over;
     bool stopping;  /* ends when its turn is over */
-    bool starved;   /* something that was said to it found no memory */
+    bool starved;   /* there was no memory for an input */
     phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
 } phi__early;
 
@@ -41036,7 +41036,7 @@ typedef struct phi__ready {
     bool in;
 } phi__ready;
 
-/* The clock, for what is only shown to the host: a tape does not record the look. */
+/* The clock, for values that are only shown to the host: a tape does not record the reading. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
 
 PHI__FN void phi__run_wake(phi__run *run);
@@ -41058,9 +41058,9 @@ PHI__FN void phi__run_show_state(const phi__agent *agent, bool running);
 /* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
 
    Agents of one runtime that are given the same session id share one object, so that their runs,
-   also those that go on at the same time, never get the same loop id. Counted per segment (config),
-   from 1. Objects live in the runtime's memory, in a hash table that grows, and go with their last
-   user. Threads: the pumping thread. */
+   also simultaneous ones, never get the same loop id. Counted per segment (config), from 1. Objects
+   live in the runtime's memory, in a hash table that grows, and are freed with their last user.
+   Threads: the pumping thread. */
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
@@ -41106,21 +41106,21 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
-/* The same of every loop id that a log in memory names, in view or not. Entries are looked at once.
+/* The same of every loop id that a log in memory names, in view or not. Entries are read once.
    False: no memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
-/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else
-   uses is renamed, which needs no memory. False: no memory, and nothing changed. */
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. A session without
+   other users is renamed, which needs no memory. False: no memory, and nothing changed. */
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
 
 #endif
 
 /* ---- src/loop/states_in.h ---- */
 
-/* states_in.h - all states of a run, and what each comes to: states.c alone knows them. */
+/* states_in.h - all states of a run and their outcomes; only states.c knows them. */
 #ifndef PHI_LOOP_STATES_IN_H
 #define PHI_LOOP_STATES_IN_H
 
@@ -41141,13 +41141,12 @@ PHI__FN void phi__states_advance_all(phi_runtime *rt);
 
 /* ---- src/loop/tape_in.h ---- */
 
-/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played
-   (record/replay.h).
+/* tape_in.h - the pump's interface to a tape that is recorded or played (record/replay.h).
 
-   Everything that comes from outside is let in at one place of a step, and all of it is worked off
-   before the step ends. Within a step the tape's clock stands still. So a run is a function of what
-   was let in, in its order, and of what the host does between the steps; how much work a slice may
-   do changes nothing. Threads: the pumping thread. */
+   A step lets all outside input in at one place, and processes all of it before it ends. Within a
+   step the tape's clock stands still. So a run is a function of the input, in its order, and of the
+   host's actions between the steps; the work of a slice changes nothing. Threads: the pumping
+   thread. */
 #ifndef PHI_LOOP_TAPE_IN_H
 #define PHI_LOOP_TAPE_IN_H
 
@@ -41165,8 +41164,8 @@ typedef struct phi__tape_sources {
 typedef struct phi__tape_ops {
     /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
     phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
-    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells
-       them. */
+    /* The runtime is made. inner: the transport of the requests; NULL when playing. stages: it
+       reports them. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
     void (*detach)(phi_tape *tape); /* the runtime goes */
     /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
@@ -41177,15 +41176,15 @@ typedef struct phi__tape_ops {
     void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
     void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
     void (*let_in)(phi_tape *tape);
-    uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
-    /* What a transport says. */
+    uint64_t (*look_us)(phi_tape *tape); /* for values that are only shown: not recorded */
+    /* Input of a transport. */
     phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_tape *tape, phi_transfer transfer, int status, const char *headers,
                        size_t len);
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has
-       returned. result: of a call that is claimed. said: an update (part: its blocks, or NULL) or
+       returned. result: of a claimed call. said: an update (part: its blocks, or NULL) or
        progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
@@ -41203,15 +41202,15 @@ struct phi_tape {
     void (*random_fn)(void *user_data, void *out, size_t len);
     void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
     bool plays;
-    bool stages; /* the transport tells its stages; known after attach */
+    bool stages; /* the transport reports its stages; known after attach */
 };
 
 #endif
 
 /* ---- src/loop/tools_in.h ---- */
 
-/* tools_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and logged in
-   that order. */
+/* tools_in.h - the tool calls of a turn, in the turn's memory: in the order of the answer, and
+   logged in that order. */
 #ifndef PHI_LOOP_TOOLS_IN_H
 #define PHI_LOOP_TOOLS_IN_H
 
@@ -41227,7 +41226,7 @@ typedef struct phi__round {
     phi__toolcall *calls; /* in the turn's arena */
     size_t count, next, emitted, running;
     size_t polled; /* calls after which steering was looked for */
-    bool skipping; /* steering was found: what has not begun is skipped */
+    bool skipping; /* steering was found: calls that have not begun are skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
     bool repeated; /* a call repeated itself too often */
     phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
@@ -41236,11 +41235,11 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
-/* Calls that have begun and whose results are not in the log. */
+/* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
-/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+/* Lays out the calls of the reply, none begun, without events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
-PHI__FN void phi__tools_detach(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__tools_detach(phi__run *run); /* calls their `cancel`; frees nothing */
 PHI__FN void phi__tools_drop(phi__run *run);
 
 /* the state TOOLS */
@@ -41265,7 +41264,7 @@ PHI__FN uint32_t phi__tools_repeat_note(phi__repeat_guard *guard, uint64_t hash)
 typedef struct phi__toolset {
     phi_arena arena; /* the lists, and what strict schemas were made into */
     phi_tool *tools;
-    phi__tool_view *views; /* as models are told of them */
+    phi__tool_view *views; /* in the form that requests use */
     size_t count;
     bool has_lone;    /* one is not_concurrent */
     bool has_fields;  /* one has on_field */
@@ -41274,8 +41273,8 @@ typedef struct phi__toolset {
 
 PHI__FN void phi__toolset_init(phi__toolset *set, phi_memory *memory);
 PHI__FN void phi__toolset_free(phi__toolset *set);
-/* Takes copies of these in the place of what it has, which they may be part of. timeout_ms: of
-   tools that have none. False: no memory, and nothing changed. */
+/* Replaces its tools by copies of these, which may be part of the old ones. timeout_ms: of tools
+   that have none. False: no memory, and nothing changed. */
 PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t count,
                                uint32_t timeout_ms);
 PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name); /* NULL: none */
@@ -41288,12 +41287,12 @@ PHI__FN const phi_tool *phi__toolset_find(const phi__toolset *set, phi_str name)
    calls.
 
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
-   slice at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a
-   wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks into the
-   host: a tool's start, step and cancel, hooks and filters. Any of them may free any agent. During
-   a step, an agent that is freed is taken out of every table at once and destroyed when the step
-   ends; whoever called the host looks at agent->slot before it goes on. Threads: the pumping
-   thread, but for the words of slots and the inbox. */
+   slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
+   ends its wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks
+   into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
+   agent. During a step, a freed agent is taken out of every table at once and destroyed when the
+   step ends. After any host callback, check agent->slot: NULL means the agent was freed. Threads:
+   the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
@@ -41311,10 +41310,10 @@ typedef struct phi__transfer {
     uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone;     /* the transport has let go of it: it said the end, or was told to cancel */
-    bool answered; /* the last event was read: what is left of the body is not */
+    bool gone;     /* the transport has released it: it reported the end, or was cancelled */
+    bool answered; /* the last event was read: the rest of the body is not read */
     phi_status status;
-    char words[320]; /* a URL and what libcurl says of it fit in */
+    char words[320]; /* a URL and libcurl's message about it fit in */
     phi_deadlines deadlines;
     int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
@@ -41326,8 +41325,8 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- decisions ---- */
 
-/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only
-   while a decision is waited for. */
+/* The decision of a hook, made or pending. Each run and each tool call has one; its slot is taken
+   only while a decision is pending. */
 typedef enum phi__asked {
     PHI__ASKED_NOT = 0,
     PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
@@ -41335,7 +41334,7 @@ typedef enum phi__asked {
 } phi__asked;
 
 /* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
-   text, which needs no room in the inbox; the slot is marked. */
+   text, and so without room in the inbox; the slot is marked. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
 typedef struct phi__decision {
@@ -41349,8 +41348,8 @@ typedef struct phi__decision {
     phi__timer timer;
     uint32_t timeout_ms;
     phi_verdict verdict;
-    phi__buf reply; /* what the hook or phi_decide said; until it is taken */
-    phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
+    phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
+    phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
 } phi__decision;
 
 /* ---- budgets ---- */
@@ -41362,8 +41361,8 @@ typedef struct phi__budget {
 
 /* ---- calls ---- */
 
-/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the
-   inbox, or on the pumping thread. */
+/* Slot states. CLAIMED: the thread that set it, and no other, gives the result: through the inbox,
+   or on the pumping thread. */
 enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 struct phi__toolcall {
@@ -41383,14 +41382,14 @@ struct phi__toolcall {
     phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
-    bool begun;            /* it counts among those that run */
+    bool begun;            /* it counts as running */
     bool asked;            /* the BEFORE_TOOL hook was heard */
     bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
-    bool emitted, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool emitted, started; /* emitted: TOOL_START was; started: the tool was */
     bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
     uint32_t tries;        /* that have failed, and were started again */
     bool again;            /* it waits to be started again */
-    bool skipped;          /* for steering: told without arguments, and no hook hears of it */
+    bool skipped;          /* for steering: events without arguments, and no hook is called */
     bool updating;         /* inside of an update's hooks */
     bool starting;         /* inside of its tool's start */
     phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
@@ -41439,13 +41438,13 @@ struct phi__run {
     phi__attempt attempt;
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
-    phi__response *response; /* of phi_ask; NULL: nobody holds one */
+    phi__response *response; /* of phi_ask; NULL: there is none */
 };
 
 /* ---- responses ---- */
 
-/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was
-   looked at last. It lives in its agent's memory, and what it points to in its agent's thread. */
+/* A response of phi_ask: a run as it was when it ended, or, while status is PHI_BUSY, at the last
+   phi_response_get. It lives in its agent's memory, and its messages in its agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
@@ -41462,7 +41461,7 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
-/* Why a run ended whose memory limit was used up. */
+/* The error message of a run whose memory limit was used up. */
 typedef struct phi__limit_failure {
     phi_failure failure;
     char words[200]; /* its message */
@@ -41475,7 +41474,7 @@ typedef struct phi__projected {
     phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
-    uint64_t needed; /* 1 and the last entry that a summary was asked for of; 0: none */
+    uint64_t needed; /* 1 and the last entry for which a summary was needed; 0: none */
 } phi__projected;
 
 /* ---- agents ---- */
@@ -41483,9 +41482,9 @@ typedef struct phi__projected {
 /* The tree of agents: cancelling goes down, spending goes up. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* Of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
-       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
-       stopping: no other is to follow. */
+    /* Of a hidden agent of phi's own: it emits no events and is freed with its parent. This
+       function is called when a run of it is over, and may free it; failure: in its thread, static,
+       or NULL; stopping: no other run may follow. */
     void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
                       bool stopping);
     void *hidden;
@@ -41520,7 +41519,7 @@ typedef struct phi__one_shot {
     phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;
 
-/* run_: of the last run, or the one that goes on. */
+/* run_: of the active or else the last run. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
@@ -41532,11 +41531,11 @@ struct phi__agent {
     phi_agent handle;
     phi__agent *next_retired;
     phi_memory memory;
-    /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
-       of its own; NULL or 0 is what stands below, or was for its making alone. memory.limit_bytes
-       is less than its limit while a run goes on (forget.c). */
+    /* With its defaults, and as it was changed since. Its pointers are into `arena`, or to memory
+       of their own; fields that stand below, or were only for its making, are NULL or 0.
+       memory.limit_bytes is less than its limit during a run (forget.c). */
     phi_agent_desc desc;
-    phi_arena arena;       /* what the desc gave */
+    phi_arena arena;       /* of the desc */
     phi_arena model_arena; /* the model's strings, and the segment */
     const phi__codec *codec;
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
@@ -41544,22 +41543,22 @@ struct phi__agent {
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
     phi__toolset toolset;
-    phi__toolset *tools; /* those that hold now: of the run that goes on, or `toolset` */
+    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
     phi__room room;
     phi__queues queues;
-    phi_thread *thread; /* `own`, or one that the caller lent */
+    phi_thread *thread; /* `own`, or a thread that the caller lent */
     phi_thread own;
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
-    const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
+    const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest */
     phi__one_shot one_shot;
     struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;            /* projection.c: what the host was warned of last */
+    uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__agent_spent spent;
     phi__agent_events events;
 };
@@ -41594,7 +41593,7 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi__features features; /* the table that loop/feature_in.h tells of */
+    phi__features features; /* the table of features (loop/feature_in.h) */
     phi_tape *tape;         /* NULL: none */
     bool tells_stages;      /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
@@ -41603,7 +41602,7 @@ struct phi_runtime {
     phi__sessions sessions;
     phi__events events;
     phi__list ready;  /* runs that go on */
-    phi__list paused; /* those that wait for a limit or a budget */
+    phi__list paused; /* runs that wait for a limit or a budget */
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
@@ -41614,7 +41613,7 @@ struct phi_runtime {
     phi__list pressed;           /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
     phi__list threads;           /* of phi_thread_new */
-    phi__grown grown;            /* threads whose store lacks something */
+    phi__grown grown;            /* threads whose store lacks entries */
     phi__list one_shot_over;     /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;
@@ -41636,7 +41635,7 @@ struct phi_runtime {
 
 
 PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
-/* PHI_OK, or PHI_BUSY while a run goes on, with words that begin with `what`. */
+/* PHI_OK, or PHI_BUSY during a run, with words that begin with `what`. */
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* The agent that the host knows: of a hidden one, its parent. */
@@ -41649,8 +41648,8 @@ static inline phi_agent phi__agent_seen(const phi__agent *agent) {
 
 /* ---- src/loop/loop_in.h ---- */
 
-/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures
-   of state_in.h. Threads: the pumping thread. */
+/* loop_in.h - the shared functions of the pump, by file, over the structs of state_in.h. Threads:
+   the pumping thread. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
@@ -41661,10 +41660,10 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
                                       uint64_t max_bytes, phi__run *run, phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
-/* They are decoded; alive: a meaningful event was among them. What is unread now. */
+/* The bytes were decoded; alive: a meaningful event was among them. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
-/* What was said about a transfer, past the tape. */
+/* Input of a transfer, past the tape. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
 PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
                                           const char *headers, size_t len);
@@ -41673,21 +41672,21 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 /* cancels if it goes; NULL is harmless */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
-/* What a run says of a status: that of a provider's open, and that of a transport's. */
+/* The run's message for the status of a provider's open, and of a transport's. */
 PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__transfer_network_status(phi_status status);
 
 /* arguments.c */
-/* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
+/* Of a strict tool: without the nulls that stand for absent properties. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
-/* Whether they are what the tool's schema says; else words for the model. */
+/* Whether they fit the tool's schema; else a message for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
 
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
-PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
+PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* it was not finished */
 PHI__FN void phi__call_start(phi__toolcall *call);
-PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before a snapshot */
+PHI__FN void phi__call_resume(phi__toolcall *call); /* a call that had begun before a snapshot */
 /* NULL: stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
 PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
@@ -41698,11 +41697,11 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
 /* an error result, if none yet */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
-PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
+PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* and its tool */
 enum { PHI__REPEAT_WORDS = 200 };
 PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
-/* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory
-   stays until dispose, for a tool that is running just now. */
+/* Detaches a call that will have no result: calls the tool's `cancel`, and its handle dies. Its own
+   memory stays until dispose, for a tool function that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
@@ -41713,10 +41712,10 @@ PHI__FN void phi__calls_poll(phi_runtime *rt);
 
 /* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
-/* What every hook of a run is told; the caller adds what the point has. */
+/* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
-/* Asks, or takes what was decided since. The reply is in decision->reply until the next
-   question. */
+/* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
+   call. */
 PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data);
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
@@ -41727,13 +41726,13 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
-/* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
+/* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
-/* posts.c: what other threads have said; a bounded number, or all that was said up to now */
+/* posts.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
 /* The aborts alone: before a run begins, for they mean earlier ones. */
@@ -41742,7 +41741,7 @@ PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
 /* responses.c */
-/* Takes over what the run has come to so far. */
+/* Copies the state of the run so far. */
 PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
 /* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
    harmless. */
@@ -41755,17 +41754,17 @@ PHI__FN void phi__responses_drop(phi__agent *agent);
    no. */
 enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
-PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
+PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, with an event */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
-/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any
-   more. */
+/* Evicts messages that an agent with a memory limit has just cleared: at once, since no pointer to
+   them is valid any more. */
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
-/* what is stored and shown no more leaves memory */
+/* evicts stored entries outside of the view */
 PHI__FN void phi__stored_evict(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
-/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
+/* Makes room before a run without events so far, once; *wait: it continues in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
@@ -41789,7 +41788,7 @@ PHI__FN bool phi__one_shot_is(const phi__agent *agent);
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
    soon as its events have been popped. */
 PHI__FN void phi__one_shot_over(phi__agent *agent);
-/* Tells that what is queued for it is dropped: no run will follow. */
+/* Reports its queued input as dropped: no run will follow. */
 PHI__FN void phi__one_shot_drop(phi__agent *agent);
 PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 
@@ -41802,12 +41801,12 @@ PHI__FN void phi__run_free_toolset(phi__run *run); /* none: harmless */
 
 /* ---- src/loop/provider_in.h ---- */
 
-/* provider_in.h - a host's own model in the place of a codec and its transfer. */
+/* provider_in.h - a host's own model, in place of a codec and its transfer. */
 #ifndef PHI_LOOP_PROVIDER_IN_H
 #define PHI_LOOP_PROVIDER_IN_H
 
 
-/* PHI_OK, or what is wrong with it, in phi_last_error, with words that begin with `what`. */
+/* PHI_OK, or its fault in phi_last_error, with a message that begins with `what`. */
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider);
 /* The registered one of a protocol, or NULL. */
@@ -41820,8 +41819,8 @@ PHI__FN const phi__codec *phi__provider_codec(void);
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
-/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the
-   request of an attempt. PHI_NO_MEMORY, or why the host's function refused. */
+/* Makes the provider's request from run->attempt.ask, kept for all attempts; and, over HTTP, the
+   request of an attempt. PHI_NO_MEMORY, or the status of the host's function. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
 
@@ -41829,15 +41828,15 @@ PHI__FN phi_status phi__provider_encode(phi__run *run);
 PHI__FN phi_status phi__provider_open(phi__run *run);
 /* One poll. False: come again, woken or not as *wait says. */
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
-/* nothing open is harmless; inside its poll it is put off to the run's end */
+/* harmless if none is open; inside its poll deferred to the run's end */
 PHI__FN void phi__provider_close(phi__run *run);
-PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
+PHI__FN void phi__providers_wake(phi_runtime *rt); /* the models to poll in this step */
 
 #endif
 
 /* ---- src/loop/run_save_in.h ---- */
 
-/* run_save_in.h - a run as JSON, between two steps, and back. */
+/* run_save_in.h - saves a run as JSON, between two steps, and loads it. */
 #ifndef PHI_LOOP_RUN_SAVE_IN_H
 #define PHI_LOOP_RUN_SAVE_IN_H
 
@@ -41868,7 +41867,7 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__run_save_state_name(size_t i);
 
-/* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
+/* The agent's run as an object; null where none is active, or it is over but for its last hook. */
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 /* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
    PHI_NO_MEMORY. Then there is no run. */
@@ -41879,7 +41878,7 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
 
 /* ---- src/loop/weigh_in.h ---- */
 
-/* weigh_in.h - what a rewrite would take from the view of an agent, by estimate. */
+/* weigh_in.h - estimates the tokens that a rewrite would take out of an agent's view. */
 #ifndef PHI_LOOP_WEIGH_IN_H
 #define PHI_LOOP_WEIGH_IN_H
 
@@ -41896,11 +41895,11 @@ PHI__FN bool phi__weigh_gains(const phi__agent *agent, const phi_rewrite *rewrit
 
 /* ---- src/loop/arguments.c ---- */
 
-/* arguments.c - what a model has written as the arguments of a call, beside its tool's schema. */
+/* arguments.c - checks a call's arguments against its tool's schema. */
 
 #include <stdio.h>
 
-/* Of a strict tool: arguments without the nulls that stand for what was left out. */
+/* Of a strict tool: arguments without the nulls that stand for absent properties. */
 PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
@@ -41922,7 +41921,7 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     }
     phi__buf_free(&text);
     phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* the check reports text that is no JSON */
 }
 
 /* With PHI_NO_SCHEMA a tool with a schema checks its arguments, or is refused. */
@@ -41935,7 +41934,7 @@ static bool phi__arguments_checked(const phi_tool *tool) {
 #endif
 }
 
-/* Whether the arguments are what the tool's schema says; else words for the model. */
+/* Whether the arguments fit the tool's schema; else a message for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);
@@ -42015,9 +42014,9 @@ PHI__FN void phi__at_limit_name_all(phi_runtime *rt) {
 
 /* ---- src/loop/attempt.c ---- */
 
-/* attempt.c - an attempt: a model call, tried once. It is sent, and its answer decoded a slice a
-   time into an assembly whose parts become events; what becomes of one that has ended is in
-   attempt_end.c. One that is tried again waits here, and sends the same bytes.
+/* attempt.c - an attempt: a model call, tried once. It is sent, and its answer decoded, a slice at
+   a time, into an assembly whose parts become events; attempt_end.c handles its end. A retry waits
+   here, and sends the same bytes.
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
    buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
@@ -42027,9 +42026,9 @@ PHI__FN void phi__at_limit_name_all(phi_runtime *rt) {
 #include <stdio.h>
 
 enum {
-    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two looks at the clock */
+    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__ATTEMPT_URL = 400,          /* bytes of a URL that an error's words show */
+    PHI__ATTEMPT_URL = 400,          /* bytes of a URL in an error's message */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
 
@@ -42108,11 +42107,11 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.answer = NULL;
 }
 
-/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
+/* Frees an attempt whose answer is not needed. Its emitted events stay valid. */
 PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__attempt_close(run);
-    /* not settled: events that were not popped still show it */
+    /* not settled: events in the queue still show it */
     phi__events_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
@@ -42272,7 +42271,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     if (run->attempt.answer->content_cap < assembly->count &&
         !phi__events_answer_room(run->attempt.answer))
         run->attempt.lost = true;
-    /* until then, nobody has seen anything of it */
+    /* until then, no event shows any of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
     if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
@@ -42302,7 +42301,7 @@ static phi__state phi__attempt_broken(phi__run *run) {
     return phi__attempt_failed(run, &failure, status);
 }
 
-/* To features that want to hear what has arrived. False: the agent is gone. */
+/* Calls the features that want new parts of an answer. False: the agent is gone. */
 static bool phi__attempt_slice(phi__run *run, bool whole) {
     phi__moment moment;
     if (!run->slices) return true;
@@ -42432,7 +42431,7 @@ static bool phi__attempt_settled(phi__run *run) {
     return false;
 }
 
-/* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
+/* Decodes the received bytes; true: all of them, as far as the step and the host allow. */
 static bool phi__attempt_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     phi__transfer *transfer = run->attempt.transfer;
@@ -42509,11 +42508,11 @@ PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait) {
 
 /* ---- src/loop/attempt_end.c ---- */
 
-/* attempt_end.c - what becomes of an attempt that has ended: its answer is logged and counted, or
-   thrown away and asked for again, or what was asked is made smaller.
+/* attempt_end.c - the end of an attempt: its answer is logged and counted, or it is discarded and
+   tried again, or the view is compacted first.
 
-   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose
-   beginning was told is retracted first. */
+   A failed attempt without emitted events leaves no trace but PHI_EV_RETRY; an attempt whose
+   beginning was emitted is retracted first. */
 
 #include <stdio.h>
 
@@ -42542,7 +42541,7 @@ PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_
 PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
                                            uint32_t attempt, double random, uint32_t *delay_ms) {
     if (retry->disable || attempt > retry->max_retries) return false;
-    /* What is too long stays too long until it was made shorter. */
+    /* A prompt that is too long stays too long until it is made shorter. */
     if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
     if (!failure->has_retry_after) {
         *delay_ms = phi__attempt_end_retry_delay_ms(retry, attempt, random);
@@ -42703,7 +42702,7 @@ static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failu
     return PHI__RUN_BACKOFF;
 }
 
-/* A feature has a way out: what the run goes to next. ON: none has. */
+/* The next state, if a feature can handle the failure. ON: none can. */
 static phi__state phi__attempt_end_overflow(phi__run *run, const phi_failure *failure) {
     phi__moment moment;
     phi__state outcome;
@@ -42740,14 +42739,14 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
     if (run->reply == NULL) return false;
     phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
-    phi__limits_budget_release(run); /* so that those whom its tools start find what is left */
+    phi__limits_budget_release(run); /* so that agents that its tools start find the rest */
     phi__attempt_drop(run);
     return true;
 }
 
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
-    if (run->attempt.answer == NULL) { /* the attempt was let go of */
+    if (run->attempt.answer == NULL) { /* the attempt was freed */
         run->attempt.answer = phi__events_answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,
@@ -42790,10 +42789,10 @@ PHI__FN phi__state phi__attempt_end(phi__run *run) {
    result.
 
    The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED.
-   Another thread has its room in the inbox before it claims, so what was claimed is sure to come,
-   and neither a deadline nor an abort takes it back or tells a tool that has finished to cancel. A
-   call's own memory is kept until its run looks at it again, so that a tool may use its state after
-   handing over the result. */
+   Another thread reserves its room in the inbox before it claims, so a claimed result is sure to
+   come, and neither a deadline nor an abort takes it back or cancels a tool that has finished. A
+   call's own memory is kept until its run continues, so that a tool may use its state after giving
+   the result. */
 
 #include <stdio.h>
 
@@ -42930,7 +42929,7 @@ PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_message *kept;
     if (call->result != NULL) return;
     kept = phi__call_keep_text(call, text, true);
-    if (kept != NULL) { /* it may quote what a model called a tool, or wrote as arguments */
+    if (kept != NULL) { /* it may quote a tool name or arguments of the model */
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
     }
@@ -42941,13 +42940,13 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
-/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot.
-   Else it holds nothing that it could let go of. */
+/* Whether the tool has the call: it was started in this process, or has resumed it out of a
+   snapshot. Else it has nothing to release. */
 static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
 
-/* A tool was run again, and what is played has not come to its result: perhaps it never will. */
+/* A tool ran again, and the tape has not come to its result: perhaps it never will. */
 static bool phi__call_awaits_tape(const phi__toolcall *call) {
     return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
 }
@@ -42966,12 +42965,12 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
 
 PHI__FN void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
-    /* Claimed before it is told: the tool may free the agent again from there. */
+    /* Claimed before the tool is called, which may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* it was asked about */
+    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook is waiting */
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -42992,7 +42991,7 @@ static bool phi__call_set_beat(phi__toolcall *call) {
                PHI_OK;
 }
 
-/* Without memory for it there is no event, and the call goes on. */
+/* Without memory for it there is no event, and the call continues. */
 static void phi__call_beat(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
     phi_event event;
@@ -43048,7 +43047,8 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* What start or step said; a tool that is done without a word gets an empty text. */
+/* Handles the return value of start or step; a tool that is done without a result gets an empty
+   text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again) return;
     if (flow == PHI_DONE || call->held != NULL) {
@@ -43193,7 +43193,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
-/* The text it came out of may be anybody's, and the tool another one than it was started by. */
+/* The text may come from anywhere, and the tool may be another one than that which started it. */
 PHI__FN void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];
@@ -43236,7 +43236,7 @@ PHI__FN void phi__calls_poll(phi_runtime *rt) {
     }
 }
 
-/* ---- what comes through the inbox ---- */
+/* ---- posts from the inbox ---- */
 
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi_call handle;
@@ -43293,7 +43293,7 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                           PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* lost, too: what was posted behind it may be seen only now */
+    phi__io_wake(handle.rt->io); /* lost, too: later posts may be seen only now */
     return won ? PHI_OK : PHI_STALE;
 }
 
@@ -43341,11 +43341,11 @@ PHI_API bool phi_call_pending(phi_call handle) {
 
 /* ---- src/loop/draft.c ---- */
 
-/* draft.c - the first entries of a run: its name, who and from where, and its prompts. */
+/* draft.c - the first entries of a run: its id, agent and origin, and its prompts. */
 
 
 /* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
-   counted yet. The run it goes on from need not be in the log. */
+   counted yet. The run it continues need not be in the log. */
 static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
     return phi__session_read(sessions, agent->line.session, agent->thread) &&
@@ -43440,7 +43440,7 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     return true;
 }
 
-/* What the next run calls its parent. */
+/* The parent of the next run. */
 static bool phi__draft_remember(phi__run *run) {
     phi__agent *agent = run->agent;
     char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);
@@ -43525,12 +43525,12 @@ PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before) {
 
 /* ---- src/loop/enqueue.c ---- */
 
-/* enqueue.c - what a host says to an agent, checked and posted: steering, follow-ups, injected
-   messages, from any thread; messages of several blocks, and the queues themselves. */
+/* enqueue.c - checks and posts a host's input: steering, follow-ups and injected messages, from any
+   thread; messages of several blocks, and the queues themselves. */
 
 enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
 
-/* ---- checking what the host gives ---- */
+/* ---- checking input ---- */
 
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count) {
@@ -43548,7 +43548,7 @@ PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const p
     return PHI_OK;
 }
 
-/* ---- what a host says about a message ---- */
+/* ---- ids and refs of a message ---- */
 
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out) {
     if (id == NULL && refs == NULL) return;
@@ -43757,8 +43757,8 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, in
 
 /* ---- src/loop/events.c ---- */
 
-/* events.c - the queue between the pump and the host: a list of records in shared blocks; and the
-   answers that stream, which events show as they are when they are popped.
+/* events.c - the event queue between the pump and the host: a list of records in shared blocks; and
+   streaming answers, which events show as they are when popped.
 
    A block is freed when none of its records is left; one is kept as a spare, so that a steady
    stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
@@ -43769,8 +43769,8 @@ PHI__FN phi_status phi__error_last(const phi_runtime *rt, const char **words, in
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a
-   host left for long is given back bit by bit, and nothing grows meanwhile. */
+/* Popped events that a step frees, beside as many as came since the last: some 50 us. So a queue
+   that was left for long is freed bit by bit, and nothing grows meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
 typedef struct phi__event_block {
@@ -43833,7 +43833,7 @@ PHI__FN bool phi__events_answer_room(phi__answer *answer) {
     return true;
 }
 
-/* Nothing is said: what was shown before is not there any more, or does not fit. */
+/* Without content: the earlier view is gone, or does not fit. */
 PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);
@@ -43846,8 +43846,8 @@ PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
 }
 
 static const phi_message *phi__events_answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* which model is asked */
-    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    phi_message before = answer->view; /* the model of the request */
+    /* An answer without memory for its content shows its model only: never NULL. */
     if (!answer->live)
         return answer->final != NULL ? answer->final : phi__events_answer_empty(answer);
     if (answer->content_cap < answer->assembly.count) return phi__events_answer_empty(answer);
@@ -44026,7 +44026,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     phi__events_unreserve(record->agent);
 }
 
-/* One of those that were popped before this step; false: there is none. */
+/* Frees one event that was popped before this step; false: there is none. */
 static bool phi__events_free_one(phi__events *events) {
     if (events->popped.head == events->kept) return false;
     phi__events_drop(events, events->popped.head);
@@ -44126,7 +44126,7 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* nobody listens */
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* no listener */
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -44181,7 +44181,7 @@ static void phi__events_look_up(phi__record *record) {
     record->event.partial = phi__events_partial(record);
 }
 
-/* What was dropped while there was no room to say so; without memory, the next time. */
+/* Reports input dropped while there was no room for its events; without memory, the next time. */
 static void phi__events_emit_drops(phi__agent *agent) {
     phi_event event;
     if (agent->events.untold_drops == 0) return;
@@ -44192,7 +44192,7 @@ static void phi__events_emit_drops(phi__agent *agent) {
     if (phi__emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
-/* Less waits now: a run that had stopped for the host's sake goes on. */
+/* Fewer bytes wait now: a run that had stopped because of the queue continues. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
@@ -44227,7 +44227,7 @@ PHI__FN void phi__events_free(phi__events *events) {
     phi__events_init(events, events->memory);
 }
 
-/* ---- a run's entries in its agent's log, and the events that tell of them ---- */
+/* ---- a run's entries in its agent's log, and their events ---- */
 
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message) {
     message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);
@@ -44297,7 +44297,7 @@ PHI_API bool phi_next_event(phi_runtime *rt, phi_event *out) {
 
 /* ---- src/loop/feature.c ---- */
 
-/* feature.c - features are called at the points that they want, each with its own state.
+/* feature.c - calls features at the points that they want, each with its own state.
 
    The state of all of them stands behind the run, and behind the agent, in one block with it: a
    feature's place is the sum of the sizes of those in front of it in the table. */
@@ -44448,7 +44448,7 @@ PHI__FN phi__state phi__feature_held_as(const phi__run *run) {
 
 /* ---- src/loop/find.c ---- */
 
-/* find.c - agents by their handles. */
+/* find.c - finds agents by their handles. */
 
 
 PHI__FN phi__agent *phi__agent_find(phi_agent handle) {
@@ -44464,16 +44464,16 @@ PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what) {
 
 /* ---- src/loop/forget.c ---- */
 
-/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what
-   is done where it takes more.
+/* forget.c - makes room for the next run of an agent with a memory limit, when its log takes more
+   than its part.
 
-   A run begins with it, while nothing of it was told and no event of the agent is looked at: then
-   nobody points into the log but the run itself. What the model sees is made smaller, and the log
-   is copied: the rest of it leaves memory. Of a log in a store only the view is made smaller; the
-   store has the rest (stored.c).
-   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction
-   and the copy find memory also after a run that took all it could get. A run that ends without
-   memory is followed by one that begins with half the log, and so on. */
+   A run begins with it, before its first event and while no event of the agent is in use: then
+   nothing outside points into the log but the run itself. The view is made smaller, and the log is
+   copied: the rest of it is freed. Of a log in a store only the view is made smaller; the store has
+   the rest (stored.c).
+   During the run a part of the limit is kept back, so that the next prompt, a compaction and the
+   copy find memory even after a run that took all it could get. After a run that ends without
+   memory the next begins with half the log, and so on. */
 
 #include <stdio.h>
 
@@ -44496,7 +44496,7 @@ static size_t phi__forget_headroom(size_t limit) {
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* What the log may take, so that a run fits beside it and all else the agent has. */
+/* The bytes that the log may take, so that a run fits beside it and the agent's other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory_limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -44504,8 +44504,8 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
 }
 
-/* Whether nobody looks into the log: its events were released, and no summary of it is being
-   written. */
+/* True when nothing outside points into the log: its events were released, and no summary of it is
+   being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
     for (; child != NULL; child = child->tree.next_child)
@@ -44529,7 +44529,8 @@ static void phi__forget_responses(phi__agent *agent) {
     }
 }
 
-/* The log anew, with what is in `keep` of its view. False: no memory, and nothing changed. */
+/* Makes the log anew, with the items of its view that `keep` marks. False: no memory, and nothing
+   changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
     phi_thread *thread = agent->thread, before = *thread;
     phi__run *run = agent->run;
@@ -44549,8 +44550,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that
-   goes on without a prompt, with what it goes on from. */
+/* Copies as much of the view as there is memory for; at last nothing of it, or, for a run without a
+   prompt, the messages that it continues. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -44574,9 +44575,9 @@ static bool phi__forget_emit(phi__agent *agent, const phi_forgotten *made) {
     return phi__emit(agent, &event, NULL, 0);
 }
 
-/* ---- what is done ---- */
+/* ---- making room ---- */
 
-/* A log in a store: the view alone. What it shows is made smaller as the log is to be. */
+/* A log in a store: makes only the view smaller, in proportion to the log. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
     phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;
@@ -44600,8 +44601,7 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     return moment.did;
 }
 
-/* Brings the log down to what it may take, with room to grow again. False: no memory for the
-   event. */
+/* Makes the log as small as it must be, with room to grow again. False: no memory for the event. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
@@ -44638,7 +44638,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
         phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
         if (agent->slot == NULL) return true;
         emitted = phi__forget_do(agent, halves);
-        *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
+        *wait = agent->thread->journal != NULL && /* the next step evicts entries */
                 phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
@@ -44667,8 +44667,8 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi__list_take(&rt->pressed, &agent->room.link);
 }
 
-/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is
-   whole before it is called, and one that was freed is in it no more. */
+/* An agent whose events are in use waits in the list again. A compactor may free any agent: the
+   list is consistent before it is called, and a freed agent is no longer in it. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;
     bool more = last != NULL;
@@ -44717,11 +44717,11 @@ PHI__FN void phi__forget_step(phi_runtime *rt) { (void)rt; }
 
 /* ---- src/loop/hooks.c ---- */
 
-/* hooks.c - asking the host: an answer at once, or a decision that is waited for.
+/* hooks.c - calls the host's hooks: for an answer at once, or a decision that the run waits for.
 
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
-   decides, be it another thread, the deadline or the end of the run. Whatever happens while the
-   host is being asked, the question is in its run or call, and dies with it. */
+   decides, be it another thread, the deadline or the end of the run. Whatever happens during the
+   hook, its decision is a member of the run or call, and dies with it. */
 
 #include <stdio.h>
 
@@ -44822,7 +44822,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
     return phi__emit(d->run->agent, &event, NULL, 0);
 }
 
-/* ---- asking ---- */
+/* ---- calling the host ---- */
 
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
     return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
@@ -44870,7 +44870,7 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     phi__decision_close(d);
     if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
         return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
-    return PHI__HOOK_DENY; /* and what is no verdict at all */
+    return PHI__HOOK_DENY; /* also for an invalid verdict */
 }
 
 PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
@@ -44885,7 +44885,7 @@ PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
     return (phi__hooked)d->verdict;
 }
 
-/* A run that has no memory left asks nothing more: it could not wait for an answer. */
+/* A run without memory calls no more hooks: it could not wait for a decision. */
 static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
     if (!phi__hook_wants(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
@@ -44914,19 +44914,19 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
 
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
-    if (slot == NULL) return; /* what it was about is over */
+    if (slot == NULL) return; /* the wait is over already */
     phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->tickets, index);
     uint32_t state = phi__slot_state(PHI__LOAD(&slot->word));
-    if ((state & PHI__TICKET_SAID) == 0) return; /* what it was about is over */
+    if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is over already */
     phi__decision_settle((phi__decision *)slot->object,
                          (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
 }
 
-/* ---- what a state comes to ---- */
+/* ---- outcomes ---- */
 
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait) {
@@ -44935,7 +44935,7 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_WARN: return next;
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
-        if (run->end.cancelled) { /* it waits for nobody */
+        if (run->end.cancelled) { /* it does not wait */
             phi__decision_drop(&run->decision);
             return denied;
         }
@@ -44988,14 +44988,13 @@ PHI_API phi_status phi_decide(phi_ticket ticket, phi_verdict verdict, const char
 
 /* ---- src/loop/input.c ---- */
 
-/* input.c - what is said to a run, from the queues to the log: polled, filtered, delivered.
+/* input.c - the input of a run, from the queues to the log: polled, filtered, delivered.
 
-   A message waits in memory of its own; only when it is delivered does it enter the log. What a
-   poll has taken is pending until the next turn begins; where that turn does not come, it goes
-   back.
-   All filters see the same text, in order; what they warn of is appended to the message for the
-   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
-   are kept. */
+   A message waits in memory of its own; only when it is delivered does it enter the log. Polled
+   messages are pending until the next turn begins; if that turn does not come, they go back.
+   All filters see the same text, in order; their warnings are appended to the message for the
+   model, and the first that refuses ends the input. A filter may wait: the text and the index of
+   the filter are kept. */
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
     phi_arena_free(&input->arena);
@@ -45199,7 +45198,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     return PHI__HOOK_ALLOW;
 }
 
-/* ---- what is pending ---- */
+/* ---- pending input ---- */
 
 PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from = at; }
 
@@ -45251,9 +45250,9 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
 
-/* The first that is pending. What is in the log is pending no more, also where it finds no memory
-   to be told: else it would come again. What is not goes back to its queue as it came: only the
-   copy in the log bears the name of the run, which stands in the log. */
+/* Delivers the first pending message. A message in the log is no longer pending, even without
+   memory for its event: else it would come again. A message not in the log goes back to its queue
+   as it came: only the copy in the log has the run's id, which is in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi__entry entry;
@@ -45322,7 +45321,7 @@ static bool phi__input_filter_any(const phi__agent *agent) {
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
-/* What is in run->filter.text, by the filters that have not been asked yet. */
+/* Passes run->filter.text through the filters that were not called yet. */
 static phi__hooked phi__input_filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
@@ -45358,7 +45357,7 @@ static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *m
                                                                                         : NULL;
 }
 
-/* A rejection always has words: they are what says that there was one. */
+/* A rejection always has a reason: a reason marks it. */
 static phi_str phi__input_filter_reason(const phi__run *run) {
     phi_str reason = phi__buf_str(&run->decision.reply);
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");
@@ -45439,8 +45438,8 @@ PHI__FN phi__hooked phi__input_filter_pending(phi__run *run) {
 
 /* ---- src/loop/limits.c ---- */
 
-/* limits.c - what a run may spend: its own limits, the budgets of its agent and of all above it,
-   what each attempt is charged, and the pause of a run that has reached one of them.
+/* limits.c - the spending of a run: its own limits, the budgets of its agent and of all above it,
+   the charges for attempts, and the pause of a run that has reached a limit.
 
    A reservation stands in the agent's own budget and in all above it, so that children which spend
    at the same time cannot together go beyond what their parent has. The words of a limit are part
@@ -45561,7 +45560,7 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
     return true;
 }
 
-/* Rates are doubles: what is left of a sum of reservations that are all gone is no money. */
+/* Rates are doubles: the rounding error that is left of released reservations is not money. */
 static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
     seen->reserved_tokens -=
         seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
@@ -45570,7 +45569,7 @@ static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending 
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
-/* Whoever pauses for want of what others had reserved may go on now. */
+/* Wakes runs that paused because others had reserved the rest. */
 PHI__FN void phi__limits_budget_release(phi__run *run) {
     phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
@@ -45595,7 +45594,7 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
-/* What the writer of a summary has cost is its agent's, too. */
+/* The cost of a summary's writer is its agent's, too. */
 static void phi__limits_charge_reader(const phi__agent *writer, const phi_usage *usage,
                                       double cost) {
     phi__agent *agent = writer->tree.parent;
@@ -45614,7 +45613,7 @@ static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
     (void)phi__feature_take(&moment);
 }
 
-/* What an attempt has cost, of which the answer may have been thrown away. */
+/* Charges an attempt, even if its answer was discarded. */
 PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->desc.model.cost, usage);
@@ -45681,12 +45680,12 @@ PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size) {
 
 /* ---- src/loop/model_call.c ---- */
 
-/* model_call.c - one call of the model as it is asked: the host's changes to the list of messages,
-   and the request, which is rendered in slices once a turn, and gets its key and its signature with
-   each attempt (attempt.c).
+/* model_call.c - the making of a model call: the host's changes to the list of messages, and the
+   request, which is rendered in slices once a turn, and gets its key and its signature with each
+   attempt (attempt.c).
 
-   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the
-   thread's own projection is taken as it is, and what was rendered of it. */
+   The list is prepared once a turn and is the same for all attempts. Without such a hook, the
+   thread's own projection is used as it is, with its kept renderings. */
 
 
 #include <stdio.h>
@@ -45749,8 +45748,7 @@ static void phi__model_call_places_add(const phi__places *places, const phi_mess
     place->at = at;
 }
 
-/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are
-   left out. */
+/* Takes the hook's list; its own messages are copied for the turn. NULLs are left out. */
 static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
@@ -45859,7 +45857,7 @@ PHI__FN bool phi__model_call_has_items(const phi__run *run) {
     return false;
 }
 
-/* A list as the encoder wants it: what is of the thread's comes with what was rendered of it. */
+/* The list in the encoder's form: the thread's own messages come with their kept renderings. */
 static bool phi__model_call_list_items(phi__run *run, const phi_message *const *list, size_t count,
                                        const phi__item **items) {
     size_t known_count, i;
@@ -45904,14 +45902,14 @@ PHI__FN phi_status phi__model_call_items(phi__run *run, const phi__item **items,
 }
 
 enum {
-    PHI__MODEL_CALL_SLICE = 4096, /* bytes hashed between two looks at the clock */
-    /* messages, or KiB of them, rendered between two looks at the clock */
+    PHI__MODEL_CALL_SLICE = 4096, /* bytes hashed between two clock readings */
+    /* messages, or KiB of them, rendered between two clock readings */
     PHI__MODEL_CALL_UNITS = 8
 };
 
 /* ---- the request ---- */
 
-/* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
+/* PHI_BAD_ARG with a message: the target cannot give such an answer. */
 static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
@@ -45933,7 +45931,7 @@ static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_s
     if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->desc.model, &set->arena))
         return PHI_NO_MEMORY;
     status = phi__model_call_items(run, &ask->items, &ask->item_count);
-    if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
+    if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
         status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);
@@ -46102,10 +46100,10 @@ PHI__FN phi__state phi__model_call_sign(phi__run *run) {
 
 /* ---- src/loop/one_shot.c ---- */
 
-/* one_shot.c - the end of a run over a thread that its agent was lent.
+/* one_shot.c - the end of a one-shot run.
 
-   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
-   it waits for that in a list of its own, so that a step need not look at all agents. */
+   Such an agent exists for its one run, and afterwards only until its events are popped: it waits
+   for that in a list of its own, so that a step need not check all agents. */
 
 PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; }
 
@@ -46135,8 +46133,7 @@ PHI__FN void phi__one_shot_forget(phi__agent *agent) {
 
 /* ---- src/loop/pending.c ---- */
 
-/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what
-   hangs. */
+/* pending.c - lists what the runs wait for, for hosts that show it or search for hanging runs. */
 
 typedef struct phi__pending_list {
     phi_pending_item *out;
@@ -46257,8 +46254,8 @@ PHI_API phi_waiting phi_agent_waiting(phi_agent handle, phi_pending_item *out) {
 
 /* ---- src/loop/posts.c ---- */
 
-/* posts.c - what other threads have said: aborts and decisions by marks of their slots, which are
-   never full; results, messages, and decisions with a text from the inbox. */
+/* posts.c - reads the input of other threads: aborts and decisions as marks on their slots, which
+   always have room; results, messages, and decisions with a text from the inbox. */
 
 enum { PHI__POSTS_PER_READ = 256 };
 
@@ -46340,12 +46337,12 @@ PHI__FN bool phi__posts_any(phi_runtime *rt) {
 
 /* ---- src/loop/projection.c ---- */
 
-/* projection.c - what of the thread a model call is sent, by the request's policy or the agent's,
-   how many tokens that is likely to be, and warnings before it is too much.
+/* projection.c - chooses the messages to send in a model call, by the request's policy or the
+   agent's, estimates their tokens, and warns near the limit.
 
-   Made once for a model call, before the hooks see the list, and again after a compaction. It costs
-   what is shown, however long the thread is. What a provider said of the last answer is exact as
-   long as the list was only added to since. */
+   Made once for a model call, before the hooks see the list, and again after a compaction. Its cost
+   depends on the messages sent, not on the length of the thread. A provider's report about the last
+   answer is exact as long as the list has only grown since. */
 
 
 #include <stdio.h>
@@ -46403,7 +46400,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     return sum;
 }
 
-/* ---- what is sent ---- */
+/* ---- the messages to send ---- */
 
 enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
@@ -46512,8 +46509,7 @@ static bool phi__projection_warn(phi__run *run) {
                                                                 : PHI__LIT("approaching_limit"));
 }
 
-/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
-   same. */
+/* Once, until more entries need a summary; also when the summary cannot be begun. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__projection_policy(agent);
@@ -46531,7 +46527,7 @@ static bool phi__projection_need(phi__run *run) {
 
 /* ---- the list ---- */
 
-/* With what was rendered of messages that are shown as they stand in the thread. */
+/* With the kept renderings of messages that are sent as they stand in the thread. */
 static bool phi__projection_items(phi__run *run, const phi__projection *made) {
     const phi__fold *fold = &run->agent->thread->fold;
     phi__item *items = (phi__item *)phi__arena_zero(
@@ -46569,7 +46565,7 @@ static bool phi__projection_make(phi__run *run) {
     return true;
 }
 
-/* It is known before it is sent: as if the provider had said so. */
+/* It is known before it is sent: handled like a provider's refusal. */
 static phi__state phi__projection_overflow(phi__run *run) {
     const phi_projection_meta *meta = &run->agent->projected->last;
     uint64_t around = meta->system_tokens + meta->tools_tokens;
@@ -46600,8 +46596,8 @@ PHI__FN bool phi__projection_show(phi__run *run, phi__state *next) {
 
 /* ---- src/loop/provider.c ---- */
 
-/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to
-   over HTTP by its own encoder and decoder.
+/* provider.c - a host's own models: registered by name, called and polled in its process, or over
+   HTTP with their own encoder and decoder.
 
    Over HTTP the provider is one codec more: its functions are called in the places of ours. In
    process there is no transfer: the run is woken in each step and polls. */
@@ -46649,7 +46645,7 @@ PHI__FN void phi__providers_free(phi_runtime *rt) {
     }
 }
 
-/* ---- asking ---- */
+/* ---- calling the host ---- */
 
 static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
     const phi__ask *ask = &run->attempt.ask;
@@ -46869,7 +46865,7 @@ PHI_API phi_status phi_register_provider(phi_runtime *rt, const phi_provider *pr
 
 /* ---- src/loop/responses.c ---- */
 
-/* responses.c - what phi_ask gave out, from the run's side: filled in when the run ends.
+/* responses.c - the responses of phi_ask, from the run's side: filled in when the run ends.
 
    A response outlives its run and never its agent. Everything that may fail has been done before
    the run begins, so that closing one needs no memory. */
@@ -46929,9 +46925,8 @@ PHI__FN void phi__responses_drop(phi__agent *agent) {
 
 /* ---- src/loop/run.c ---- */
 
-/* run.c - a run's life but for its states: made, begun, detached, destroyed; and how it fails. One
-   that cannot get memory ends with an error event that needs none, and leaves an agent that can be
-   prompted again. */
+/* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
+   event that needs none, and leaves an agent that can be prompted again. */
 
 
 /* ---- beginning ---- */
@@ -47036,7 +47031,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     phi__run_wake(run);
 }
 
-/* ---- going on, ending ---- */
+/* ---- continuing, ending ---- */
 
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
@@ -47073,7 +47068,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
 static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
-/* Every run that is told of has a beginning, also one that fails before it. */
+/* Every run with events has an AGENT_START, also a run that fails before it. */
 static void phi__run_emit_start(phi__run *run) {
     phi_event event;
     if (run->turn.opened) return;
@@ -47105,7 +47100,7 @@ PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent) {
     return now;
 }
 
-/* The limit that kept memory from an agent: its own or the runtime's, where they said no since
+/* The limit that refused memory to an agent: its own or the runtime's, where it has refused since
    then; NULL: neither. It outlives the log that it is put into. */
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
@@ -47122,7 +47117,7 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why;
-    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__limits_pause_end(run);
@@ -47141,7 +47136,7 @@ PHI__FN phi__state phi__run_no_memory(phi__run *run) {
 
 /* ---- src/loop/run_load.c ---- */
 
-/* run_load.c - a run that was written as JSON, made again over its thread.
+/* run_load.c - makes a run again, over its thread, from JSON.
 
    Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
    taken up by the tools of their names when the run is stepped first, so that no function of the
@@ -47341,7 +47336,7 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
     return PHI_OK;
 }
 
-/* What a call has come to between two steps. */
+/* The state of a call between two steps. */
 static bool phi__run_load_call_fits(const phi__toolcall *call) {
     if (!call->begun)
         return !call->asked && !call->quiet && !call->emitted && !call->started && !call->ended &&
@@ -47436,11 +47431,11 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 
-/* What a state stands on is there. */
+/* Whether everything that a state needs is there. */
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
-        return false; /* nobody would finish them */
+        return false; /* nothing would finish them */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;
@@ -47478,7 +47473,7 @@ PHI__FN phi_status phi__run_load(phi__agent *agent, const phi_json *node, bool i
 
 /* ---- src/loop/run_save.c ---- */
 
-/* run_save.c - a run, its tool calls and queues written as JSON.
+/* run_save.c - writes a run, its tool calls and queues as JSON.
 
    What can be made again is not written: a request, a stream under way, a question to a hook. The
    states between a turn's beginning and its answer are all written as the first of them. */
@@ -47494,8 +47489,8 @@ PHI__FN const char *phi__run_save_state_name(size_t i) {
     return i < PHI__COUNT(phi__run_save_states) ? phi__run_save_states[i] : NULL;
 }
 
-/* The place in the list of a state's name; 0: the run is over. What a feature holds
-   is written as the state that the feature names. */
+/* The place in the list of a state's name; 0: the run is over. A run held by a feature is written
+   as the state that the feature names. */
 static size_t phi__run_save_state(const phi__run *run, phi__state state) {
     switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
@@ -47560,7 +47555,7 @@ PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_
 
 /* ---- tool calls ---- */
 
-/* One whose result is in the log is its id alone. */
+/* A call whose result is in the log is written as its id only. */
 static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                                phi_arena *scratch) {
     phi__json_put_comma(out);
@@ -47707,8 +47702,7 @@ PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *sc
 
 /* ---- src/loop/run_save_fields.c ---- */
 
-/* run_save_fields.c - which fields of a run, of its parts and of its tool calls are written as they
-   are. */
+/* run_save_fields.c - tables of the plain fields of a run, its parts and its tool calls. */
 
 #ifndef PHI_NO_SNAPSHOT
 
@@ -47811,7 +47805,7 @@ PHI__FN bool phi__run_save_get(const phi_json *node, phi__run_save_part part, vo
 
 /* ---- src/loop/schedule.c ---- */
 
-/* schedule.c - which runs go on. */
+/* schedule.c - the list of ready runs. */
 
 
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt) {
@@ -47974,9 +47968,9 @@ PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segmen
     return count != NULL ? count->runs : 0;
 }
 
-/* More than that is no count of ours, but what a file says that was tampered with. It is left
-   alone: to go on from it would use up the numbers of all who share the session, and to stay below
-   it meets no number of it either. */
+/* A larger number is not phi's count, but comes from a changed file. It is ignored: continuing from
+   it would use up the numbers of all agents that share the session, and numbers below it do not
+   collide with it. */
 #define PHI__SESSION_RUNS_MOST ((uint64_t)1 << 31)
 
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,
@@ -48080,14 +48074,14 @@ PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session,
 
 /* ---- src/loop/states.c ---- */
 
-/* states.c - all states of a run, and what each comes to: here are those but for its model calls
-   and tools, how it opens, what begins and ends each turn, and how it closes.
+/* states.c - all states of a run and their outcomes. The states of opening, closing, and of a
+   turn's begin and end are here; those of model calls and tools are in their own files.
 
    Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. What it may come to besides, that memory ran out or that an attempt has ended, is looked
-   after at the end of the file: no state calls another.
+   waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
+   the end of the file: no state calls another.
    Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of what was polled, limits, before_turn, TURN_START, the messages; and after it
+   the filters of polled input, limits, before_turn, TURN_START, the messages; and after it
    TURN_END, after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
 
 
@@ -48107,8 +48101,8 @@ static bool phi__states_asks(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
-   without one. */
+/* Emits the prompts' events that are still missing: after the first TURN_START, or before a run
+   that ends without one. */
 static bool phi__states_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
@@ -48162,7 +48156,7 @@ static phi__state phi__states_open(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    if (!run->turn.opened) { /* else it was told before a snapshot was made */
+    if (!run->turn.opened) { /* else it was emitted before a snapshot was made */
         run->turn.opened = true;
         if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
@@ -48171,7 +48165,7 @@ static phi__state phi__states_open(phi__run *run) {
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
 }
 
-/* Ended while a filter makes up its mind: what nobody has passed is not stored. */
+/* Ended while a filter waits: input that was not passed is not stored. */
 static phi__state phi__states_filter_aborted(phi__run *run) {
     size_t i;
     bool emitted = true;
@@ -48199,7 +48193,7 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         run->turn.silent = true;
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
-        /* notes of the host may have taken what was reserved */
+        /* notes of the host may have used the reserved room */
         if (!phi__thread_reserve(run->agent->thread, run->said.prompt_count,
                                  run->said.prompt_count))
             return PHI__RUN_LOST;
@@ -48241,7 +48235,7 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     return phi__states_leave(run, PHI_LIMIT);
 }
 
-/* The worst that the next call may take: all it is shown, and all it may say. */
+/* The most that the next model call may cost: its whole input, and its largest output. */
 static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
@@ -48298,7 +48292,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
         return phi__states_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
-    /* what was said meanwhile is seen by the call that was paid for */
+    /* input that came meanwhile is sent with the model call that was paid for */
     return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
@@ -48344,7 +48338,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     entry.trigger = event.trigger;
     phi__states_turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
-    run->turn.open = true; /* it was told, so its end will be */
+    run->turn.open = true; /* its start was emitted, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
@@ -48360,7 +48354,7 @@ static phi__state phi__states_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
-/* A copy: the answer may leave memory before the entry does. */
+/* A copy: the answer may be evicted before the entry. */
 static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
     phi_usage *usage;
     if (run->reply == NULL) return true;
@@ -48440,7 +48434,7 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     return PHI__RUN_FOLLOW;
 }
 
-/* Nothing more can be injected from here on: other threads see the agent as idle. What they had
+/* Nothing more can be injected from here on: other threads see the agent as idle. Input that they
    posted before is read once more. */
 static bool phi__states_seal(phi__run *run) {
     phi__agent *agent = run->agent;
@@ -48506,11 +48500,11 @@ static phi__state phi__states_close(phi__run *run) {
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
-    /* without memory for it, the log still tells: no reply */
+    /* without memory for it, the log still shows it: no reply */
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__thread_append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__response_close(run);
-    event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
+    event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
@@ -48607,10 +48601,9 @@ static void phi__states_advance(phi__run *run) {
     }
 }
 
-/* With a tape all that was let in is worked off, a slice at a time, and each run goes on until it
-   waits: a host that counts its frames, or acts on what it sees between two steps, must not meet a
-   half of it, nor may the turns of runs that share a budget be others, because slices are larger or
-   smaller than they were. */
+/* With a tape all input is processed, a slice at a time, and each run continues until it waits:
+   otherwise slices of another size would give a host that counts frames, or acts between two steps,
+   another state to see, and runs that share a budget another order of turns. */
 PHI__FN void phi__states_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__run_next_ready(rt)) != NULL) {
@@ -48621,10 +48614,10 @@ PHI__FN void phi__states_advance_all(phi_runtime *rt) {
 
 /* ---- src/loop/stored.c ---- */
 
-/* stored.c - steps and runs over threads that are in a store: what was appended is written, and
-   trouble is told; and what no view shows any more leaves memory.
+/* stored.c - writes new entries of threads in a store, in steps and at the end of turns and runs,
+   and reports failures; and evicts entries that no view has any more.
 
-   Told once, until the store has taken something again; what it refused goes with the next entries.
+   A failure is reported once, until a write succeeds again; refused entries go with the next ones.
    Nothing here ends a run: the log in memory is whole. */
 
 #include <stdio.h>
@@ -48639,8 +48632,8 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
 
 #ifndef PHI_NO_STORES
 
-/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL:
-   nobody. */
+/* The agent that gets a thread's events: that of the run which uses it, or its owner; NULL:
+   none. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -48693,8 +48686,8 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     (void)phi__emit(run->agent, &event, NULL, 0);
 }
 
-/* A batch of each at most, and one in any case; those that are left, or have more, have their turn
-   next time. */
+/* One batch of each thread at most, and at least one batch in all; the other threads follow in the
+   next step. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
     const phi__link *last = rt->grown.of[PHI__DIRTY_GREW].last;
     phi__journal *journal = NULL;
@@ -48709,9 +48702,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* ---- leaving memory ---- */
 
-/* Whether nobody may be looking: no event that points into the log waits or was popped since the
-   last step, and nobody is writing a summary of it. Of a lent log, whose events may be those of
-   other agents: no event at all. */
+/* True when nothing outside points into the log: no event of it waits or was popped since the last
+   step, and no summary of it is being written. For a lent log, whose events may be those of other
+   agents: no event at all. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
@@ -48720,14 +48713,14 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
-/* The beginning of the turn under way: what its tools wish goes by it. */
+/* The beginning of the current turn: its tools' context edits depend on it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
 }
 
-/* What the loop and its host hold on to, besides what is shown. False: no memory. */
+/* Pins the entries that the loop and its host use, besides the view. False: no memory. */
 static bool phi__stored_pin(const phi_thread *thread) {
     const phi__response *response;
     const phi__entry *reply;
@@ -48789,9 +48782,8 @@ PHI__FN void phi__stored_evict(phi_runtime *rt) { (void)rt; }
 
 /* ---- src/loop/tools.c ---- */
 
-/* tools.c - the tools of a turn: laid out in the order of the answer, started as the mode says,
-   told as they end, logged in call order; and the guard against a call that is made again and
-   again.
+/* tools.c - the tool calls of a turn: laid out in the order of the answer, started as the mode
+   says, reported as they end, logged in call order; and the repeat guard.
 
    TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
    it have. So events follow time, and the log does not depend on it.
@@ -48938,7 +48930,7 @@ PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
 static bool phi__tools_answered(const phi__run *run) {
@@ -48967,7 +48959,7 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
-/* Whether the next call may begin beside those that are not in the log yet. */
+/* Whether the next call may begin beside the calls that are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
@@ -49066,25 +49058,26 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     if (hooked == PHI__HOOK_DENY)
         phi__tools_deny(call, reply);
     else if (reply.len > 0)
-        /* in the thread: events that show them may outlive the run */
+        /* in the thread: events with them may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
 
-/* Counted, asked about, told and started, as far as it goes; false: no memory. */
+/* Counts a call, calls its hook, emits its event and starts it, as far as possible; false: no
+   memory. */
 static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     phi_event event;
     bool lost = false;
     if (call->emitted || call->quiet) return true;
-    if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+    if (run->end.cancelled) { /* not allowed, so it never ran: no events */
         if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
     } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* finished while it was asked about */
+        phi__decision_drop(&call->decision); /* finished while its hook waited */
     } else if (!call->asked && !phi__tools_ask(call, &lost)) {
         return !lost;
     }
@@ -49162,8 +49155,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
-   not. */
+/* Logs which run made the result. A loop id begins with its session's id and a dot, but a host's
+   own loop id need not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__entry entry;
     phi__child_run *spawn;
@@ -49210,7 +49203,8 @@ static bool phi__tools_log(phi__run *run) {
     return true;
 }
 
-/* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
+/* Advances each call as far as possible, in any order. *more: the step was spent before all calls
+   were reached. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
     for (i = run->tools.emitted; i < run->tools.next; i++) {
@@ -49342,7 +49336,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
     }
     made.count = count;
     for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
-    phi__toolset_free(set); /* last: what was given may be in it */
+    phi__toolset_free(set); /* last: `tools` may be in it */
     *set = made;
     return true;
 }
@@ -49378,8 +49372,8 @@ PHI__FN void phi__run_free_toolset(phi__run *run) {
 
 /* ---- src/loop/transfer.c ---- */
 
-/* transfer.c - one request under way: a bounded buffer between transport and decoder, and its four
-   deadlines.
+/* transfer.c - a transfer: a request under way, with a bounded buffer between transport and
+   decoder, and four deadlines.
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
@@ -49480,7 +49474,7 @@ static void phi__transfer_timer(phi__timer *timer) {
         phi__transfer_arm(t);
         return;
     }
-    if (!t->late) { /* what the host's own pause has held up is looked at first */
+    if (!t->late) { /* bytes held up by the host's own pause are read first */
         t->late = true;
         if (phi__io_timer_set(t->rt->io, timer, now + PHI__TRANSFER_GRACE_US) == PHI_OK) return;
     }
@@ -49506,7 +49500,7 @@ PHI__FN void phi__transfer_alive(phi__transfer *t) {
         phi__transfer_stage(t, PHI__STAGE_EVENTS);
 }
 
-/* ---- what the transport says ---- */
+/* ---- input of the transport ---- */
 
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_stage stage) {
     phi__transfer *t = phi__transfer_find(handle);
@@ -49519,7 +49513,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
     return PHI_OK;
 }
 
-/* The end comes from here: the transport is told when the transfer is closed. */
+/* The end comes from here: closing the transfer cancels it at the transport. */
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
@@ -49575,7 +49569,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     return PHI_OK;
 }
 
-/* What a transport says goes to the tape first, where there is one. */
+/* Input of a transport goes to the tape first, where there is one. */
 static phi_tape *phi__port_tape(phi_transfer handle) {
     return phi__transfer_find(handle) != NULL ? handle.rt->tape : NULL;
 }
@@ -49610,7 +49604,7 @@ static const phi__transfer_port phi__transfer_port_table = {phi__port_stage, phi
 
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void) { return &phi__transfer_port_table; }
 
-/* ---- what the decoder does ---- */
+/* ---- the decoder's side ---- */
 
 static phi__transfer *phi__transfer_make(phi_runtime *rt, phi_memory *memory) {
     phi__transfer *t = (phi__transfer *)phi__alloc(memory, sizeof *t);
@@ -49653,7 +49647,7 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
         *out = NULL;
         return status;
     }
-    /* a host's transport that tells no stages */
+    /* a host's transport without stages */
     if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
@@ -49666,7 +49660,7 @@ PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
                                  : phi__str(NULL, 0);
 }
 
-/* What the body is read from anew, where the transport was refused: it may push at once. */
+/* Resumes a transport that was refused: it may push at once. */
 static void phi__transfer_resume(phi__transfer *t) {
     t->read = 0;
     phi__buf_clear(&t->body);
@@ -49691,7 +49685,7 @@ PHI__FN void phi__transfer_close(phi__transfer *t) {
     phi__transfer_unmake(t);
 }
 
-/* ---- what its end says about a run ---- */
+/* ---- its end, for the run ---- */
 
 /* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
    mean something else of a run. */
@@ -49738,7 +49732,7 @@ PHI_API phi_status phi_transfer_end(phi_transfer handle, phi_status status, cons
 
 /* ---- src/loop/update.c ---- */
 
-/* update.c - what a tool says while it runs: parts of its result, and words for the person who
+/* update.c - a tool's reports while it runs: parts of its result, and messages for the person who
    waits.
 
    Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
@@ -49768,8 +49762,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is
-   nobody left to tell it. */
+/* Calls one of the two hooks of an update, which answer at once. False: the update must not be
+   emitted, or its call is gone. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
     phi__agent *agent;
@@ -49787,7 +49781,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    /* an update may come between two steps: what a hook may do is the same */
+    /* an update may come between two steps: hooks have the same rights */
     handle.rt->in_step = true;
     verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
     handle.rt->in_step = inside;
@@ -49870,7 +49864,7 @@ PHI_API phi_status phi_call_progress(phi_call handle, const char *text, size_t l
 
 /* ---- src/loop/weigh.c ---- */
 
-/* weigh.c - what a rewrite would take from the view of an agent, by estimate, before it is made. */
+/* weigh.c - estimates the tokens that a rewrite would take out of an agent's view. */
 
 
 PHI__FN bool phi__weigh_in(const phi_rewrite *rewrite, size_t *span, const phi__item *item) {

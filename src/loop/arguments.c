@@ -1,4 +1,4 @@
-/* arguments.c - what a model has written as the arguments of a call, beside its tool's schema. */
+/* arguments.c - checks a call's arguments against its tool's schema. */
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 #include "text/schema.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Of a strict tool: arguments without the nulls that stand for what was left out. */
+/* Of a strict tool: arguments without the nulls that stand for absent properties. */
 PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     phi_arena *arena = &call->run->arena;
     phi_memory *memory = arena->memory;
@@ -28,7 +28,7 @@ PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call) {
     }
     phi__buf_free(&text);
     phi_arena_free(&scratch);
-    return status == PHI_NO_MEMORY ? status : PHI_OK; /* what is no JSON is said by the check */
+    return status == PHI_NO_MEMORY ? status : PHI_OK; /* the check reports text that is no JSON */
 }
 
 /* With PHI_NO_SCHEMA a tool with a schema checks its arguments, or is refused. */
@@ -41,7 +41,7 @@ static bool phi__arguments_checked(const phi_tool *tool) {
 #endif
 }
 
-/* Whether the arguments are what the tool's schema says; else words for the model. */
+/* Whether the arguments fit the tool's schema; else a message for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size) {
     phi_arena *arena = &call->run->arena;
     phi_arena_mark mark = phi_arena_save(arena);

@@ -1,6 +1,6 @@
-/* attempt.c - an attempt: a model call, tried once. It is sent, and its answer decoded a slice a
-   time into an assembly whose parts become events; what becomes of one that has ended is in
-   attempt_end.c. One that is tried again waits here, and sends the same bytes.
+/* attempt.c - an attempt: a model call, tried once. It is sent, and its answer decoded, a slice at
+   a time, into an assembly whose parts become events; attempt_end.c handles its end. A retry waits
+   here, and sends the same bytes.
 
    The transport's bytes wait in the transfer's buffer; a slice is decoded to its end before the
    buffer may move. When the host does not drain its events, no slice is taken, the buffer fills,
@@ -16,9 +16,9 @@
 #include <stdio.h>
 
 enum {
-    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two looks at the clock */
+    PHI__ATTEMPT_SLICE = 4096,       /* bytes decoded between two clock readings */
     PHI__ATTEMPT_ERROR_MOST = 65536, /* bytes kept of an error's body; wire.md 1.10 */
-    PHI__ATTEMPT_URL = 400,          /* bytes of a URL that an error's words show */
+    PHI__ATTEMPT_URL = 400,          /* bytes of a URL in an error's message */
     PHI__ATTEMPT_LINGER_MS = 1000    /* for the usage behind an answer's end, or its failure */
 };
 
@@ -97,11 +97,11 @@ PHI__FN void phi__attempt_drop(phi__run *run) {
     run->attempt.answer = NULL;
 }
 
-/* Lets go of an attempt whose answer is not wanted. What was told of it stays as it was told. */
+/* Frees an attempt whose answer is not needed. Its emitted events stay valid. */
 PHI__FN void phi__attempt_abandon(phi__run *run) {
     phi__attempt_charge(run);
     phi__attempt_close(run);
-    /* not settled: events that were not popped still show it */
+    /* not settled: events in the queue still show it */
     phi__events_answer_drop(run->attempt.answer);
     run->attempt.answer = NULL;
 }
@@ -261,7 +261,7 @@ static void phi__attempt_part(void *ctx, phi__assembly *assembly, phi__part part
     if (run->attempt.answer->content_cap < assembly->count &&
         !phi__events_answer_room(run->attempt.answer))
         run->attempt.lost = true;
-    /* until then, nobody has seen anything of it */
+    /* until then, no event shows any of it */
     if (part != PHI__PART_DELTA || run->attempt.lost) return;
     if (run->first_delta_ms == 0) run->first_delta_ms = run->agent->rt->step_wall_ms;
     if (!phi__attempt_emit_start(run)) run->attempt.lost = true;
@@ -291,7 +291,7 @@ static phi__state phi__attempt_broken(phi__run *run) {
     return phi__attempt_failed(run, &failure, status);
 }
 
-/* To features that want to hear what has arrived. False: the agent is gone. */
+/* Calls the features that want new parts of an answer. False: the agent is gone. */
 static bool phi__attempt_slice(phi__run *run, bool whole) {
     phi__moment moment;
     if (!run->slices) return true;
@@ -421,7 +421,7 @@ static bool phi__attempt_settled(phi__run *run) {
     return false;
 }
 
-/* Decodes what has arrived; true: all of it, as far as the step and the host allow. */
+/* Decodes the received bytes; true: all of them, as far as the step and the host allow. */
 static bool phi__attempt_decode(phi__run *run, bool *wait) {
     phi_runtime *rt = run->agent->rt;
     phi__transfer *transfer = run->attempt.transfer;

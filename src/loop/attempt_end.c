@@ -1,8 +1,8 @@
-/* attempt_end.c - what becomes of an attempt that has ended: its answer is logged and counted, or
-   thrown away and asked for again, or what was asked is made smaller.
+/* attempt_end.c - the end of an attempt: its answer is logged and counted, or it is discarded and
+   tried again, or the view is compacted first.
 
-   A failed attempt that nobody has seen anything of leaves no trace but PHI_EV_RETRY; one whose
-   beginning was told is retracted first. */
+   A failed attempt without emitted events leaves no trace but PHI_EV_RETRY; an attempt whose
+   beginning was emitted is retracted first. */
 #include "loop/loop_in.h"
 #include "base/utf8_in.h"
 #include "base/words_in.h"
@@ -35,7 +35,7 @@ PHI__FN uint32_t phi__attempt_end_retry_delay_ms(const phi_retry *retry, uint32_
 PHI__FN bool phi__attempt_end_retry_wanted(const phi_retry *retry, const phi_failure *failure,
                                            uint32_t attempt, double random, uint32_t *delay_ms) {
     if (retry->disable || attempt > retry->max_retries) return false;
-    /* What is too long stays too long until it was made shorter. */
+    /* A prompt that is too long stays too long until it is made shorter. */
     if (!failure->retryable || failure->kind == PHI_FAILURE_OVERFLOW) return false;
     if (!failure->has_retry_after) {
         *delay_ms = phi__attempt_end_retry_delay_ms(retry, attempt, random);
@@ -196,7 +196,7 @@ static phi__state phi__attempt_end_again(phi__run *run, const phi_failure *failu
     return PHI__RUN_BACKOFF;
 }
 
-/* A feature has a way out: what the run goes to next. ON: none has. */
+/* The next state, if a feature can handle the failure. ON: none can. */
 static phi__state phi__attempt_end_overflow(phi__run *run, const phi_failure *failure) {
     phi__moment moment;
     phi__state outcome;
@@ -233,14 +233,14 @@ static bool phi__attempt_end_settle(phi__run *run, const phi_failure *failure) {
     if (run->reply == NULL) return false;
     phi__limits_charge_turn(run, &run->reply->usage); /* it is in the log, so it counts */
     if (!emitted) return false;
-    phi__limits_budget_release(run); /* so that those whom its tools start find what is left */
+    phi__limits_budget_release(run); /* so that agents that its tools start find the rest */
     phi__attempt_drop(run);
     return true;
 }
 
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run) {
     const phi_failure *failure = run->attempt.fault;
-    if (run->attempt.answer == NULL) { /* the attempt was let go of */
+    if (run->attempt.answer == NULL) { /* the attempt was freed */
         run->attempt.answer = phi__events_answer_new(&run->agent->memory, &run->agent->desc.model);
         if (run->attempt.answer == NULL) return PHI__RUN_LOST;
         phi__reader_init(&run->attempt.reader, run->agent->codec, NULL,

@@ -1,5 +1,5 @@
-/* attempt_in.h - an attempt: a model call, tried once, What all states of it need; what becomes of
-   one that has ended is in attempt_end.c. */
+/* attempt_in.h - an attempt: a model call, tried once. attempt.c has its states, attempt_end.c
+   handles its end. */
 #ifndef PHI_LOOP_ATTEMPT_IN_H
 #define PHI_LOOP_ATTEMPT_IN_H
 
@@ -22,19 +22,19 @@ typedef enum phi__body {
 
 struct phi__transfer;
 
-/* What the attempts of a turn share, and the one that is under way. attempt.c, attempt_end.c,
+/* The state that a turn's attempts share, and the current attempt. attempt.c, attempt_end.c,
    model_call.c and provider.c touch it. */
 typedef struct phi__attempt {
-    /* what is asked */
+    /* the request */
     phi__ask ask;
     phi_model *keyed; /* with a key of the attempt's own, in the turn's arena; NULL: as it is */
-    bool refused;     /* the key was, and another is to be asked for */
+    bool refused;     /* the key was refused, and the hook must give another */
     bool fresh;       /* that was done already */
     bool encoding;
     phi__encoder encoder;
     phi__secrets secrets;        /* that the turn's requests carried, in its arena */
     struct phi__body_hash *hash; /* of the request, in the turn's arena; NULL: not begun */
-    /* what is answered */
+    /* the answer */
     struct phi__transfer *transfer;
     phi__reader reader; /* of the answer's body, where that is a stream */
     void *decoder;      /* zeroed state of the codec, in the arena */
@@ -61,7 +61,7 @@ PHI__FN void phi__attempt_lose(phi__run *run);                 /* an event found
 PHI__FN bool phi__attempt_lost(const phi__run *run);
 /* It fails before it began: there is nothing to be retracted. */
 PHI__FN void phi__attempt_none(phi__run *run);
-/* What it has cost so far, before its answer comes to nothing. None: harmless. */
+/* Charges the cost so far, before the answer is discarded. Harmless without an attempt. */
 PHI__FN void phi__attempt_charge(phi__run *run);
 PHI__FN void phi__attempt_detach(phi__run *run); /* nothing calls the run any more */
 
@@ -75,10 +75,10 @@ PHI__FN phi__state phi__attempt_refuse(phi__run *run, const phi_failure *failure
 /* MESSAGE_START, unless it is out; and RETRACT, where it was. False: no memory. */
 PHI__FN bool phi__attempt_emit_start(phi__run *run);
 PHI__FN bool phi__attempt_retract(phi__run *run);
-/* Lets go of an attempt that has ended, or is not to go on; none is harmless. */
+/* Frees an attempt that has ended, or must not continue; harmless without one. */
 PHI__FN void phi__attempt_drop(phi__run *run);
-/* The same where the answer is not wanted: it is charged, and what was told of it stays as it was
-   told. */
+/* The same for an attempt whose answer is not needed: it is charged, and its emitted events stay
+   valid. */
 PHI__FN void phi__attempt_abandon(phi__run *run);
 PHI__FN void phi__attempt_rewind(phi__run *run); /* the turn's memory, and what points into it */
 
@@ -87,7 +87,7 @@ PHI__FN phi__state phi__attempt_send(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_stream(phi__run *run, bool *wait);
 PHI__FN phi__state phi__attempt_backoff(phi__run *run, bool *wait);
 
-/* attempt_end.c: what becomes of one that has ended: the fault, or NULL. */
+/* attempt_end.c: the failure of an ended attempt, or NULL. */
 PHI__FN phi__state phi__attempt_end(phi__run *run);
 /* The same where the fault is for good, and there may be no attempt any more. */
 PHI__FN phi__state phi__attempt_end_give_up(phi__run *run);

@@ -2,10 +2,10 @@
    result.
 
    The first result wins, by one compare-and-swap of the slot's word from PENDING to CLAIMED.
-   Another thread has its room in the inbox before it claims, so what was claimed is sure to come,
-   and neither a deadline nor an abort takes it back or tells a tool that has finished to cancel. A
-   call's own memory is kept until its run looks at it again, so that a tool may use its state after
-   handing over the result. */
+   Another thread reserves its room in the inbox before it claims, so a claimed result is sure to
+   come, and neither a deadline nor an abort takes it back or cancels a tool that has finished. A
+   call's own memory is kept until its run continues, so that a tool may use its state after giving
+   the result. */
 #include "base/utf8_in.h"
 #include "base/words_in.h"
 #include "loop/loop_in.h"
@@ -145,7 +145,7 @@ PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text) {
     phi_message *kept;
     if (call->result != NULL) return;
     kept = phi__call_keep_text(call, text, true);
-    if (kept != NULL) { /* it may quote what a model called a tool, or wrote as arguments */
+    if (kept != NULL) { /* it may quote a tool name or arguments of the model */
         phi_str *words = &((phi_content *)(uintptr_t)kept->content)->text;
         words->len = phi__words_clean((char *)(uintptr_t)words->at, words->len);
     }
@@ -156,13 +156,13 @@ PHI__FN void phi__call_fail(phi__toolcall *call, const char *text) {
     phi__call_fail_str(call, phi_str_of(text));
 }
 
-/* The tool has the call: it was started, in this process, or has taken it up out of a snapshot.
-   Else it holds nothing that it could let go of. */
+/* Whether the tool has the call: it was started in this process, or has resumed it out of a
+   snapshot. Else it has nothing to release. */
 static bool phi__call_held(const phi__toolcall *call) {
     return call->started && !call->resumes && !call->again && call->tool != NULL;
 }
 
-/* A tool was run again, and what is played has not come to its result: perhaps it never will. */
+/* A tool ran again, and the tape has not come to its result: perhaps it never will. */
 static bool phi__call_awaits_tape(const phi__toolcall *call) {
     return call->held != NULL && call->rt->tape != NULL && call->rt->tape->plays;
 }
@@ -181,12 +181,12 @@ PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text) {
 
 PHI__FN void phi__call_detach(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
-    /* Claimed before it is told: the tool may free the agent again from there. */
+    /* Claimed before the tool is called, which may free the agent again from there. */
     if (call->slot != NULL && phi__call_claim(call) && phi__call_held(call) && tool->cancel != NULL)
         tool->cancel(tool->user_data, phi__call_handle(call));
     phi__call_clear_timers(call);
     phi__call_poll_remove(call);
-    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* it was asked about */
+    if (call->decision.point != 0) phi__decision_drop(&call->decision); /* its hook is waiting */
     if (call->slot != NULL) phi__slots_release(&call->rt->calls, call->slot);
     call->slot = NULL;
 }
@@ -207,7 +207,7 @@ static bool phi__call_set_beat(phi__toolcall *call) {
                PHI_OK;
 }
 
-/* Without memory for it there is no event, and the call goes on. */
+/* Without memory for it there is no event, and the call continues. */
 static void phi__call_beat(phi__timer *timer) {
     phi__toolcall *call = PHI__OWNER(timer, phi__toolcall, beat);
     phi_event event;
@@ -263,7 +263,8 @@ static void phi__call_give_text(phi__toolcall *call, phi_str text, bool is_error
     (void)phi__call_give(call, &result);
 }
 
-/* What start or step said; a tool that is done without a word gets an empty text. */
+/* Handles the return value of start or step; a tool that is done without a result gets an empty
+   text. */
 static void phi__call_flow(phi__toolcall *call, uint32_t gen, phi_flow flow) {
     if (call->slot == NULL || call->gen != gen || call->again) return;
     if (flow == PHI_DONE || call->held != NULL) {
@@ -408,7 +409,7 @@ PHI__FN void phi__call_start(phi__toolcall *call) {
     }
 }
 
-/* The text it came out of may be anybody's, and the tool another one than it was started by. */
+/* The text may come from anywhere, and the tool may be another one than that which started it. */
 PHI__FN void phi__call_resume(phi__toolcall *call) {
     const phi_tool *tool = call->tool;
     char words[400];
@@ -451,7 +452,7 @@ PHI__FN void phi__calls_poll(phi_runtime *rt) {
     }
 }
 
-/* ---- what comes through the inbox ---- */
+/* ---- posts from the inbox ---- */
 
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post) {
     phi_call handle;
@@ -508,7 +509,7 @@ PHI_API phi_status phi_call_finish(phi_call handle, const char *text, size_t len
     won = phi__slots_move(&handle.rt->calls, handle.index, handle.gen, PHI__CALL_PENDING,
                           PHI__CALL_CLAIMED);
     phi__inbox_publish(record, won);
-    phi__io_wake(handle.rt->io); /* lost, too: what was posted behind it may be seen only now */
+    phi__io_wake(handle.rt->io); /* lost, too: later posts may be seen only now */
     return won ? PHI_OK : PHI_STALE;
 }
 

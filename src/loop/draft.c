@@ -1,11 +1,11 @@
-/* draft.c - the first entries of a run: its name, who and from where, and its prompts. */
+/* draft.c - the first entries of a run: its id, agent and origin, and its prompts. */
 #include "loop/draft_in.h"
 
 #include "base/date_in.h"
 #include "loop/loop_in.h"
 
 /* A history that came from elsewhere, or that runs of other agents went over, has runs that are not
-   counted yet. The run it goes on from need not be in the log. */
+   counted yet. The run it continues need not be in the log. */
 static bool phi__draft_count_on(phi__agent *agent, const phi__run_order *order) {
     phi__sessions *sessions = &agent->rt->sessions;
     return phi__session_read(sessions, agent->line.session, agent->thread) &&
@@ -100,7 +100,7 @@ static bool phi__draft_entries(phi__run *run, const phi__run_order *order, phi__
     return true;
 }
 
-/* What the next run calls its parent. */
+/* The parent of the next run. */
 static bool phi__draft_remember(phi__run *run) {
     phi__agent *agent = run->agent;
     char *copy = (char *)phi__realloc(&agent->memory, NULL, 0, run->loop_id.len + 1);

@@ -1,4 +1,4 @@
-/* draft_in.h - the first entries of a run: its beginning is in the log before anything is told, its
+/* draft_in.h - the first entries of a run: its beginning is in the log before any event, its
    prompts are kept beside it until the filters have passed them. */
 #ifndef PHI_LOOP_DRAFT_IN_H
 #define PHI_LOOP_DRAFT_IN_H
@@ -9,7 +9,7 @@
 #include "history/policy.h"
 #include "history/thread_in.h"
 
-/* What a run is of its log. */
+/* A run's part of its log. */
 typedef struct phi__said {
     /* Before they are in the log: in the thread's segment, to be attached; NULL: they are, or there
        are none. */
@@ -17,7 +17,7 @@ typedef struct phi__said {
     size_t prompt_count;
     size_t first_message;    /* of the run, in its lane's messages */
     size_t message_count;    /* of a run that has ended */
-    size_t emitted_messages; /* prompts whose events are out */
+    size_t emitted_messages; /* prompts whose events were emitted */
 } phi__said;
 
 /* A run, by prompts (user messages; copied) or from where the history stands (none). loop_id and
@@ -41,8 +41,8 @@ typedef struct phi__run_order {
 
 /* False: no memory, and the log is as it was, but for results of calls that had none. */
 PHI__FN bool phi__run_draft(phi__run *run, const phi__run_order *order);
-/* A run that has not begun, and its prompts, in the agent's new log; what it has in the one before
-   is left there. False: no memory, and the run is as it was. */
+/* Moves a run that has not begun, and its prompts, into the agent's new log; its entries in the old
+   log stay there. False: no memory, and the run is unchanged. */
 PHI__FN bool phi__run_rehome(phi__run *run, const phi_thread *before);
 
 #endif

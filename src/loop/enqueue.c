@@ -1,12 +1,12 @@
-/* enqueue.c - what a host says to an agent, checked and posted: steering, follow-ups, injected
-   messages, from any thread; messages of several blocks, and the queues themselves. */
+/* enqueue.c - checks and posts a host's input: steering, follow-ups and injected messages, from any
+   thread; messages of several blocks, and the queues themselves. */
 #include "base/utf8_in.h"
 #include "loop/loop_in.h"
 #include "text/json_in.h"
 
 enum { PHI__ENQUEUE_ID = 128 }; /* bytes of a request's id */
 
-/* ---- checking what the host gives ---- */
+/* ---- checking input ---- */
 
 PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const phi_content *content,
                                       size_t count) {
@@ -24,7 +24,7 @@ PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const p
     return PHI_OK;
 }
 
-/* ---- what a host says about a message ---- */
+/* ---- ids and refs of a message ---- */
 
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out) {
     if (id == NULL && refs == NULL) return;

@@ -1,5 +1,5 @@
-/* error_in.h - the runtime's last error: a status, and words that say what was wrong and what would
-   be right. */
+/* error_in.h - the runtime's last error: a status, and a message with the fault and the right
+   values. */
 #ifndef PHI_LOOP_ERROR_IN_H
 #define PHI_LOOP_ERROR_IN_H
 

@@ -1,5 +1,5 @@
-/* events.c - the queue between the pump and the host: a list of records in shared blocks; and the
-   answers that stream, which events show as they are when they are popped.
+/* events.c - the event queue between the pump and the host: a list of records in shared blocks; and
+   streaming answers, which events show as they are when popped.
 
    A block is freed when none of its records is left; one is kept as a spare, so that a steady
    stream takes no memory from the allocator. What an event calls `partial` is kept as a length into
@@ -13,8 +13,8 @@
 /* A few dozen events; more would be held by one slow reader. */
 #define PHI__EVENT_BLOCK_BYTES 8192u
 
-/* Popped events that a step frees, beside as many as came since the last: some 50 us. So what a
-   host left for long is given back bit by bit, and nothing grows meanwhile. */
+/* Popped events that a step frees, beside as many as came since the last: some 50 us. So a queue
+   that was left for long is freed bit by bit, and nothing grows meanwhile. */
 enum { PHI__EVENTS_FREED = 1024 };
 
 typedef struct phi__event_block {
@@ -77,7 +77,7 @@ PHI__FN bool phi__events_answer_room(phi__answer *answer) {
     return true;
 }
 
-/* Nothing is said: what was shown before is not there any more, or does not fit. */
+/* Without content: the earlier view is gone, or does not fit. */
 PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
     phi_message shown = answer->view;
     memset(&answer->view, 0, sizeof answer->view);
@@ -90,8 +90,8 @@ PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer) {
 }
 
 static const phi_message *phi__events_answer_message(phi__answer *answer) {
-    phi_message before = answer->view; /* which model is asked */
-    /* An answer that memory did not suffice for shows who spoke, and nothing said: never NULL. */
+    phi_message before = answer->view; /* the model of the request */
+    /* An answer without memory for its content shows its model only: never NULL. */
     if (!answer->live)
         return answer->final != NULL ? answer->final : phi__events_answer_empty(answer);
     if (answer->content_cap < answer->assembly.count) return phi__events_answer_empty(answer);
@@ -270,7 +270,7 @@ static void phi__events_drop(phi__events *events, phi__record *record) {
     phi__events_unreserve(record->agent);
 }
 
-/* One of those that were popped before this step; false: there is none. */
+/* Frees one event that was popped before this step; false: there is none. */
 static bool phi__events_free_one(phi__events *events) {
     if (events->popped.head == events->kept) return false;
     phi__events_drop(events, events->popped.head);
@@ -370,7 +370,7 @@ PHI__FN bool phi__emit_part(phi__agent *agent, const phi_event *event, const phi
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len) {
     phi__record *record;
-    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* nobody listens */
+    if (agent->slot == NULL || agent->tree.hidden_fn != NULL) return true; /* no listener */
     record = phi__events_make(agent, event->text, answer, partial_len);
     if (record == NULL) return false;
     record->event = *event;
@@ -425,7 +425,7 @@ static void phi__events_look_up(phi__record *record) {
     record->event.partial = phi__events_partial(record);
 }
 
-/* What was dropped while there was no room to say so; without memory, the next time. */
+/* Reports input dropped while there was no room for its events; without memory, the next time. */
 static void phi__events_emit_drops(phi__agent *agent) {
     phi_event event;
     if (agent->events.untold_drops == 0) return;
@@ -436,7 +436,7 @@ static void phi__events_emit_drops(phi__agent *agent) {
     if (phi__emit(agent, &event, NULL, 0)) agent->events.untold_drops = 0;
 }
 
-/* Less waits now: a run that had stopped for the host's sake goes on. */
+/* Fewer bytes wait now: a run that had stopped because of the queue continues. */
 static void phi__events_paid(phi__record *record) {
     phi__agent *agent = record->agent;
     bool stopped = phi__events_backlog(agent);
@@ -471,7 +471,7 @@ PHI__FN void phi__events_free(phi__events *events) {
     phi__events_init(events, events->memory);
 }
 
-/* ---- a run's entries in its agent's log, and the events that tell of them ---- */
+/* ---- a run's entries in its agent's log, and their events ---- */
 
 PHI__FN void phi__events_stamp(const phi__run *run, phi_message *message) {
     message->timestamp_ms = phi__io_wall_ms(run->agent->rt->io);

@@ -1,6 +1,6 @@
-/* events_in.h - the queue between the pump and the host, and the answers that stream: events show
-   one as it is when they are popped; each holds a reference, so it outlives its attempt. And a
-   run's entries in its agent's log, with the events that tell of them. */
+/* events_in.h - the event queue between the pump and the host; streaming answers, which events hold
+   by reference, so that an answer outlives its attempt; and a run's entries in its agent's log,
+   with their events. */
 #ifndef PHI_LOOP_EVENTS_IN_H
 #define PHI_LOOP_EVENTS_IN_H
 
@@ -19,7 +19,7 @@ typedef struct phi__answer {
     bool live; /* the assembly is in use; else `final` has taken its place */
     phi__assembly assembly;
     const phi_message *final;
-    /* Of the assembly, remade at a pop; at first which model is asked, and nothing said. */
+    /* Of the assembly, remade at a pop; at first only the model of the request. */
     phi_message view;
     phi_content *content;
     size_t content_cap;
@@ -59,9 +59,9 @@ typedef struct phi__events {
 enum { PHI__RESERVE = 3 };
 
 typedef struct phi__agent_events {
-    size_t queued_bytes;          /* of those that were not popped */
+    size_t queued_bytes;          /* of events not popped yet */
     phi__record *oldest, *newest; /* those popped too */
-    /* PHI__RESERVE of them: while a run goes on, and until they are released */
+    /* PHI__RESERVE of them: during a run, and until they are released */
     phi__record *reserve;
     size_t untold_drops; /* messages that were dropped while the event queue was full */
 } phi__agent_events;
@@ -73,7 +73,7 @@ PHI__FN void phi__events_answer_drop(phi__answer *answer); /* one reference; NUL
 PHI__FN bool phi__events_answer_room(phi__answer *answer); /* for a view of all its blocks */
 /* What there is of it now, looked at anew. NULL: no memory. */
 PHI__FN const phi_message *phi__events_answer_whole(phi__answer *answer);
-/* The same with nothing said. */
+/* The same without content. */
 PHI__FN const phi_message *phi__events_answer_empty(phi__answer *answer);
 /* It is over: `final` in its place, in the thread; NULL: nothing came of it. */
 PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *final);
@@ -82,7 +82,7 @@ PHI__FN void phi__events_answer_settle(phi__answer *answer, const phi_message *f
 
 PHI__FN void phi__events_init(phi__events *events, phi_memory *memory);
 PHI__FN void phi__events_free(phi__events *events);
-/* Queues a copy of `event` (kind, and what the kind uses; agent, seq, time are filled). Its text is
+/* Queues a copy of `event` (kind, and the kind's fields; agent, seq, time are filled). Its text is
    copied; its other strings must live as long as the agent's thread. False: no memory. */
 PHI__FN bool phi__emit(phi__agent *agent, const phi_event *event, phi__answer *answer,
                        size_t partial_len);
@@ -96,17 +96,17 @@ PHI__FN bool phi__emit_delta(phi__agent *agent, phi_event_kind kind, uint32_t bl
    is not in use. False: no memory. */
 PHI__FN bool phi__events_reserve(phi__agent *agent);
 PHI__FN void phi__events_unreserve(phi__agent *agent);
-/* The same for what must not be lost: it takes one of the reserve when there is no memory, and says
-   false; the run must then end. */
+/* The same for an event that must not be lost: without memory it takes a record of the reserve, and
+   returns false; the run must then end. */
 PHI__FN bool phi__emit_surely(phi__agent *agent, const phi_event *event);
-/* What was popped before this step is not the host's any more: a part of it is freed, or all. */
+/* Events popped before this step are not the host's any more: frees a part of them, or all. */
 PHI__FN void phi__events_release(phi_runtime *rt, bool all);
 PHI__FN bool phi__events_due(const phi_runtime *rt); /* the last step has left some of it */
 PHI__FN void phi__events_purge(phi_runtime *rt, phi__agent *agent); /* its events, popped or not */
 PHI__FN bool phi__events_any(const phi__agent *agent);              /* of it, not released */
 PHI__FN bool phi__events_reserve_free(const phi__agent *agent);     /* or there is none */
-PHI__FN void phi__events_drop_untold(phi__agent *agent);   /* a message; told when there is room */
-PHI__FN bool phi__events_backlog(const phi__agent *agent); /* the host does not drain */
+PHI__FN void phi__events_drop_untold(phi__agent *agent);            /* a message; reported later */
+PHI__FN bool phi__events_backlog(const phi__agent *agent);          /* the host does not drain */
 
 /* ---- a run's entries ---- */
 
@@ -119,7 +119,7 @@ PHI__FN bool phi__events_note(phi__run *run, phi__entry *entry);
 /* MESSAGE_START and MESSAGE_END of a message that is in the log. */
 PHI__FN bool phi__events_message(phi__run *run, const phi_message *message, phi_input input,
                                  phi_str source);
-/* Appends a message, and tells it. */
+/* Appends a message, and emits its events. */
 PHI__FN bool phi__events_log(phi__run *run, const phi_message *kept);
 
 #endif

@@ -1,4 +1,4 @@
-/* feature.c - features are called at the points that they want, each with its own state.
+/* feature.c - calls features at the points that they want, each with its own state.
 
    The state of all of them stands behind the run, and behind the agent, in one block with it: a
    feature's place is the sum of the sizes of those in front of it in the table. */

@@ -1,17 +1,17 @@
 /* feature_in.h - the points of a run, and of its agent, at which features take part.
 
-   A feature is what the loop can do without: compaction, request capture, cache statistics. It has
-   one function, the points at which that is called, and the sizes of the state that it keeps beside
-   each run and each agent: zeroed memory, reserved with the run's and the agent's own. All features
-   stand in one table (features/table.c). The layer that makes runtimes puts the table into
+   A feature is a part that the loop can do without: compaction, request capture, cache statistics.
+   It has one function, the points at which that is called, and the sizes of the state that it keeps
+   beside each run and each agent: zeroed memory, reserved with the run's and the agent's own. All
+   features stand in one table (features/table.c). The layer that makes runtimes puts the table into
    rt->features, and the loop knows features by it alone: none of them by name. At each point the
    features that want it are called in the order of the table.
 
-   Outcomes: at a point of a run, PHI__RUN_ON lets the next feature have its say, and at last the
-   run go on. Anything else is where the run goes: no other feature is called. PHI__RUN_HELD: the
-   run is the feature's; from then on PHI__POINT_HELD is the run's state function, until it says
-   where the run goes. At a point of an agent the outcome is PHI__RUN_ON, and moment->status says
-   what failed.
+   Outcomes: at a point of a run, PHI__RUN_ON calls the next feature, and after the last one the run
+   continues. Anything else is the run's next state: no other feature is called. PHI__RUN_HELD: the
+   feature holds the run; from then on PHI__POINT_HELD is the run's state function, until it returns
+   the next state. At a point of an agent the outcome is PHI__RUN_ON, and moment->status is the
+   failure.
    Threads: the pumping thread. */
 #ifndef PHI_LOOP_FEATURE_IN_H
 #define PHI_LOOP_FEATURE_IN_H
@@ -25,13 +25,13 @@
 
 typedef enum phi__point {
     /* ---- of a run ---- */
-    /* A message has entered the log: moment->input says how it was said. */
+    /* A message has entered the log: moment->input says by which queue. */
     PHI__POINT_SAID = 1 << 0,
-    /* A turn has begun, or goes on out of a snapshot; its model call is next. */
+    /* A turn has begun, or continues out of a snapshot; its model call is next. */
     PHI__POINT_TURN_BEGUN = 1 << 1,
     /* A run without turns has begun (phi__run_order.no_turns); ON: it closes. */
     PHI__POINT_ERRAND = 1 << 2,
-    /* run->ask is what the turn will send. A feature that wants slices sets run->slices. */
+    /* run->ask is the request of the turn. A feature that needs slices sets run->slices. */
     PHI__POINT_REQUEST = 1 << 3,
     /* Where run->slices is set: a part of the answer was decoded, or, with moment->whole, all. */
     PHI__POINT_SLICE = 1 << 4,
@@ -52,7 +52,7 @@ typedef enum phi__point {
     /* In front of AGENT_END, the log says that the run is over; and behind the run's last hook. */
     PHI__POINT_RUN_ENDS = 1 << 13,
     PHI__POINT_RUN_OVER = 1 << 14,
-    /* What the run's state points to is to be freed; nothing else is done. */
+    /* Frees the memory of the feature's state of the run, and does nothing else. */
     PHI__POINT_RUN_FREED = 1 << 15,
     /* The run is held by this feature; *moment->wait as for any state. */
     PHI__POINT_HELD = 1 << 16,
@@ -75,14 +75,14 @@ typedef enum phi__point {
     PHI__POINT_LOG_RENEWED = 1 << 26,
     /* Its log was read from a store just now. */
     PHI__POINT_LOG_OPENED = 1 << 27,
-    /* Its view should become smaller, to moment->tokens for what is not kept word for word;
-       moment->did: it has. */
+    /* Its view should become smaller: moment->tokens for the part that is not kept word for word;
+       moment->did: it was done. */
     PHI__POINT_SHRINK = 1 << 28,
-    /* What the agent's state points to is to be freed; it may call the host. */
+    /* Frees the memory of the feature's state of the agent; it may call the host. */
     PHI__POINT_AGENT_FREED = 1 << 29
 } phi__point;
 
-/* What a point is about; what a point does not use is zero. */
+/* The arguments of a point; fields that a point does not use are zero. */
 typedef struct phi__moment {
     phi__point point;
     phi__agent *agent;
@@ -104,7 +104,7 @@ typedef struct phi__moment {
 } phi__moment;
 
 typedef struct phi__feature {
-    uint32_t points; /* those that it wants */
+    uint32_t points; /* the points that it wants */
     size_t run_bytes, agent_bytes;
     phi__state (*take)(phi__moment *moment);
     /* Whether it takes part in a run from its beginning; NULL: it does. One that does not is called
@@ -143,17 +143,17 @@ PHI__FN void phi__feature_begin(phi__run *run);
 /* A feature takes part in it from now on. */
 PHI__FN void phi__feature_join(phi__run *run, phi__feature_fn feature);
 
-/* At a point of the run: what the features make of it. */
+/* Calls the features at a point of the run; returns the outcome. */
 PHI__FN phi__state phi__feature_run(phi__run *run, phi__point point);
 /* The same about a tool call. */
 PHI__FN phi__state phi__feature_call(phi__toolcall *call, phi__point point);
-/* Of an agent, or of a run, with what the point is about; agent is run->agent. */
+/* The same for an agent, or for a run with arguments; agent is run->agent. */
 PHI__FN phi__state phi__feature_take(phi__moment *moment);
 PHI__FN void phi__feature_agent(phi__agent *agent, phi__point point);
 /* The log of an agent is another one: what `copied` showed stands in it, or, at NULL, nothing.
    shortened: for want of memory. */
 PHI__FN void phi__feature_renewed(phi__agent *agent, const phi__fold *copied, bool shortened);
-/* It was read from a store just now. PHI_OK, or what a feature says. */
+/* Its log was read from a store just now. PHI_OK, or a feature's status. */
 PHI__FN phi_status phi__feature_opened(phi__agent *agent);
 /* The state HELD: what its holder makes of it; and as which state it is saved. */
 PHI__FN phi__state phi__feature_held(phi__run *run, bool *wait);

@@ -1,4 +1,4 @@
-/* find.c - agents by their handles. */
+/* find.c - finds agents by their handles. */
 #include "loop/find_in.h"
 
 #include "loop/error_in.h"

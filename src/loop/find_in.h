@@ -5,7 +5,7 @@
 #include "loop/state_in.h"
 
 PHI__FN phi__agent *phi__agent_find(phi_agent handle); /* NULL: stale */
-/* PHI_OK, or PHI_BUSY while a run goes on, with words that begin with `what`. */
+/* PHI_OK, or PHI_BUSY during a run, with words that begin with `what`. */
 PHI__FN phi_status phi__agent_idle(phi__agent *agent, const char *what);
 
 /* The agent that the host knows: of a hidden one, its parent. */

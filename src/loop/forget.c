@@ -1,13 +1,13 @@
-/* forget.c - room for the next run of an agent with a memory limit: what its log may take, and what
-   is done where it takes more.
+/* forget.c - makes room for the next run of an agent with a memory limit, when its log takes more
+   than its part.
 
-   A run begins with it, while nothing of it was told and no event of the agent is looked at: then
-   nobody points into the log but the run itself. What the model sees is made smaller, and the log
-   is copied: the rest of it leaves memory. Of a log in a store only the view is made smaller; the
-   store has the rest (stored.c).
-   While the run goes on, a part of the limit is kept back, so that the next prompt, a compaction
-   and the copy find memory also after a run that took all it could get. A run that ends without
-   memory is followed by one that begins with half the log, and so on. */
+   A run begins with it, before its first event and while no event of the agent is in use: then
+   nothing outside points into the log but the run itself. The view is made smaller, and the log is
+   copied: the rest of it is freed. Of a log in a store only the view is made smaller; the store has
+   the rest (stored.c).
+   During the run a part of the limit is kept back, so that the next prompt, a compaction and the
+   copy find memory even after a run that took all it could get. After a run that ends without
+   memory the next begins with half the log, and so on. */
 #include "loop/loop_in.h"
 #include "history/about_in.h"
 
@@ -32,7 +32,7 @@ static size_t phi__forget_headroom(size_t limit) {
     return phi__max(most, phi__min(PHI__FORGET_RUN, limit));
 }
 
-/* What the log may take, so that a run fits beside it and all else the agent has. */
+/* The bytes that the log may take, so that a run fits beside it and the agent's other memory. */
 static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32_t halves) {
     size_t limit = agent->desc.memory_limit_bytes, most = limit - phi__forget_headroom(limit);
     size_t others = agent->memory.used_bytes - log_bytes;
@@ -40,8 +40,8 @@ static size_t phi__forget_room(const phi__agent *agent, size_t log_bytes, uint32
     return phi__max(room, limit / 16) >> phi__min(halves, PHI__FORGET_HALVES);
 }
 
-/* Whether nobody looks into the log: its events were released, and no summary of it is being
-   written. */
+/* True when nothing outside points into the log: its events were released, and no summary of it is
+   being written. */
 static bool phi__forget_unseen(const phi__agent *agent) {
     const phi__agent *child = agent->tree.first_child;
     for (; child != NULL; child = child->tree.next_child)
@@ -65,7 +65,8 @@ static void phi__forget_responses(phi__agent *agent) {
     }
 }
 
-/* The log anew, with what is in `keep` of its view. False: no memory, and nothing changed. */
+/* Makes the log anew, with the items of its view that `keep` marks. False: no memory, and nothing
+   changed. */
 static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_forgotten **made) {
     phi_thread *thread = agent->thread, before = *thread;
     phi__run *run = agent->run;
@@ -85,8 +86,8 @@ static bool phi__forget_exchange(phi__agent *agent, const uint8_t *keep, phi_for
     return true;
 }
 
-/* With as much of the view as there is memory for; at last with nothing of it, or, for a run that
-   goes on without a prompt, with what it goes on from. */
+/* Copies as much of the view as there is memory for; at last nothing of it, or, for a run without a
+   prompt, the messages that it continues. */
 static bool phi__forget_copy_some(phi__agent *agent, size_t target, phi_forgotten **made) {
     size_t count = phi__max(agent->thread->fold.count, 1);
     uint8_t *keep = (uint8_t *)phi__alloc(&agent->memory, count);
@@ -110,9 +111,9 @@ static bool phi__forget_emit(phi__agent *agent, const phi_forgotten *made) {
     return phi__emit(agent, &event, NULL, 0);
 }
 
-/* ---- what is done ---- */
+/* ---- making room ---- */
 
-/* A log in a store: the view alone. What it shows is made smaller as the log is to be. */
+/* A log in a store: makes only the view smaller, in proportion to the log. */
 static void phi__forget_shrink(phi__agent *agent, size_t target) {
     phi_thread *thread = agent->thread;
     size_t bytes = phi__thread_bytes(thread), removed = 0;
@@ -136,8 +137,7 @@ static bool phi__forget_compact(phi__agent *agent, size_t target) {
     return moment.did;
 }
 
-/* Brings the log down to what it may take, with room to grow again. False: no memory for the
-   event. */
+/* Makes the log as small as it must be, with room to grow again. False: no memory for the event. */
 static bool phi__forget_do(phi__agent *agent, uint32_t halves) {
     phi_thread *thread = agent->thread;
     size_t used = agent->memory.used_bytes;
@@ -174,7 +174,7 @@ PHI__FN bool phi__forget_begin(phi__run *run, bool *wait) {
         phi__feature_agent(agent, PHI__POINT_LOG_LEAVES); /* which may call the host */
         if (agent->slot == NULL) return true;
         emitted = phi__forget_do(agent, halves);
-        *wait = agent->thread->journal != NULL && /* what is not shown leaves when a step begins */
+        *wait = agent->thread->journal != NULL && /* the next step evicts entries */
                 phi__run_timer_set(run, phi__io_now_us(agent->rt->io));
     }
     agent->memory.limit_bytes -= phi__min(agent->desc.memory_limit_bytes / 8, PHI__FORGET_RESERVE);
@@ -203,8 +203,8 @@ PHI__FN void phi__forget_unpress(phi__agent *agent) {
     phi__list_take(&rt->pressed, &agent->room.link);
 }
 
-/* An agent that is looked at waits in the list again. A compactor may free any agent: the list is
-   whole before it is called, and one that was freed is in it no more. */
+/* An agent whose events are in use waits in the list again. A compactor may free any agent: the
+   list is consistent before it is called, and a freed agent is no longer in it. */
 PHI__FN void phi__forget_step(phi_runtime *rt) {
     phi__link *last = rt->pressed.last;
     bool more = last != NULL;

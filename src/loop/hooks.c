@@ -1,8 +1,8 @@
-/* hooks.c - asking the host: an answer at once, or a decision that is waited for.
+/* hooks.c - calls the host's hooks: for an answer at once, or a decision that the run waits for.
 
    A ticket is a slot of its own, as a tool call is: the first to move its word from OPEN to CLAIMED
-   decides, be it another thread, the deadline or the end of the run. Whatever happens while the
-   host is being asked, the question is in its run or call, and dies with it. */
+   decides, be it another thread, the deadline or the end of the run. Whatever happens during the
+   hook, its decision is a member of the run or call, and dies with it. */
 #include "loop/loop_in.h"
 
 #include <stdio.h>
@@ -104,7 +104,7 @@ static bool phi__decision_wait(phi__decision *d, const phi_hook *hook) {
     return phi__emit(d->run->agent, &event, NULL, 0);
 }
 
-/* ---- asking ---- */
+/* ---- calling the host ---- */
 
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point) {
     return agent->desc.hook_fn != NULL && (agent->desc.hook_points & (uint32_t)point) != 0;
@@ -152,7 +152,7 @@ static phi__hooked phi__hook_now(phi__decision *d, phi_hook *hook, phi_hook_fn f
     phi__decision_close(d);
     if (verdict == PHI_ALLOW || verdict == PHI_WARN || verdict == PHI_WAIT)
         return verdict == PHI_WARN ? PHI__HOOK_WARN : PHI__HOOK_ALLOW;
-    return PHI__HOOK_DENY; /* and what is no verdict at all */
+    return PHI__HOOK_DENY; /* also for an invalid verdict */
 }
 
 PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn fn,
@@ -167,7 +167,7 @@ PHI__FN phi__hooked phi__hook_ask(phi__decision *d, phi_hook *hook, phi_hook_fn 
     return (phi__hooked)d->verdict;
 }
 
-/* A run that has no memory left asks nothing more: it could not wait for an answer. */
+/* A run without memory calls no more hooks: it could not wait for a decision. */
 static phi__hooked phi__hook_agent(phi__decision *d, phi_hook *hook) {
     phi__agent *agent = d->run->agent;
     if (!phi__hook_wants(agent, hook->point) || d->run->status == PHI_NO_MEMORY) {
@@ -196,19 +196,19 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook) {
 
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post) {
     phi__slot *slot = phi__slots_find(&rt->tickets, post->index, post->gen);
-    if (slot == NULL) return; /* what it was about is over */
+    if (slot == NULL) return; /* the wait is over already */
     phi__decision_settle((phi__decision *)slot->object, (phi_verdict)post->flag, post->text);
 }
 
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index) {
     phi__slot *slot = phi__slots_at(&rt->tickets, index);
     uint32_t state = phi__slot_state(PHI__LOAD(&slot->word));
-    if ((state & PHI__TICKET_SAID) == 0) return; /* what it was about is over */
+    if ((state & PHI__TICKET_SAID) == 0) return; /* the wait is over already */
     phi__decision_settle((phi__decision *)slot->object,
                          (phi_verdict)(state & ~(uint32_t)PHI__TICKET_SAID), phi__str(NULL, 0));
 }
 
-/* ---- what a state comes to ---- */
+/* ---- outcomes ---- */
 
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait) {
@@ -217,7 +217,7 @@ PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state
     case PHI__HOOK_WARN: return next;
     case PHI__HOOK_DENY: return denied;
     case PHI__HOOK_WAIT:
-        if (run->end.cancelled) { /* it waits for nobody */
+        if (run->end.cancelled) { /* it does not wait */
             phi__decision_drop(&run->decision);
             return denied;
         }

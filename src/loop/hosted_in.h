@@ -1,5 +1,5 @@
-/* hosted_in.h - a call of a model of the host's own: what it is asked, and, in process, the call
-   that is open. Owned by provider.c. */
+/* hosted_in.h - a model call of a host's own model: the request, and, in process, the open call.
+   Owned by provider.c. */
 #ifndef PHI_LOOP_HOSTED_IN_H
 #define PHI_LOOP_HOSTED_IN_H
 

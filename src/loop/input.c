@@ -1,11 +1,10 @@
-/* input.c - what is said to a run, from the queues to the log: polled, filtered, delivered.
+/* input.c - the input of a run, from the queues to the log: polled, filtered, delivered.
 
-   A message waits in memory of its own; only when it is delivered does it enter the log. What a
-   poll has taken is pending until the next turn begins; where that turn does not come, it goes
-   back.
-   All filters see the same text, in order; what they warn of is appended to the message for the
-   model, and the first that refuses ends it. A filter may wait: the text and the place in the row
-   are kept. */
+   A message waits in memory of its own; only when it is delivered does it enter the log. Polled
+   messages are pending until the next turn begins; if that turn does not come, they go back.
+   All filters see the same text, in order; their warnings are appended to the message for the
+   model, and the first that refuses ends the input. A filter may wait: the text and the index of
+   the filter are kept. */
 #include "loop/loop_in.h"
 
 static void phi__input_free(phi__agent *agent, phi__input *input) {
@@ -210,7 +209,7 @@ PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind) {
     return PHI__HOOK_ALLOW;
 }
 
-/* ---- what is pending ---- */
+/* ---- pending input ---- */
 
 PHI__FN void phi__input_since(phi__run *run, uint64_t at) { run->poll.posts_from = at; }
 
@@ -262,9 +261,9 @@ static bool phi__input_entered(phi__run *run, phi_input kind) {
     return phi__feature_take(&moment) == PHI__RUN_ON;
 }
 
-/* The first that is pending. What is in the log is pending no more, also where it finds no memory
-   to be told: else it would come again. What is not goes back to its queue as it came: only the
-   copy in the log bears the name of the run, which stands in the log. */
+/* Delivers the first pending message. A message in the log is no longer pending, even without
+   memory for its event: else it would come again. A message not in the log goes back to its queue
+   as it came: only the copy in the log has the run's id, which is in the log. */
 static bool phi__input_log(phi__run *run) {
     phi_thread *thread = run->agent->thread;
     phi__entry entry;
@@ -333,7 +332,7 @@ static bool phi__input_filter_any(const phi__agent *agent) {
            (agent->desc.hook_points & (uint32_t)PHI_HOOK_FILTER) != 0;
 }
 
-/* What is in run->filter.text, by the filters that have not been asked yet. */
+/* Passes run->filter.text through the filters that were not called yet. */
 static phi__hooked phi__input_filter_ask(phi__run *run, phi_input input) {
     phi__agent *agent = run->agent;
     if (run->filter.text.failed) return PHI__HOOK_LOST;
@@ -369,7 +368,7 @@ static phi_content *phi__input_filter_warned(phi__run *run, const phi_message *m
                                                                                         : NULL;
 }
 
-/* A rejection always has words: they are what says that there was one. */
+/* A rejection always has a reason: a reason marks it. */
 static phi_str phi__input_filter_reason(const phi__run *run) {
     phi_str reason = phi__buf_str(&run->decision.reply);
     return reason.len > 0 ? reason : PHI__LIT("Rejected by an input filter");

@@ -1,4 +1,4 @@
-/* input_in.h - what is said to a run: the queues of steering, follow-ups and injected messages, and
+/* input_in.h - the input of a run: the queues of steering, follow-ups and injected messages, and
    the filters that they and prompts pass before they are stored. */
 #ifndef PHI_LOOP_INPUT_IN_H
 #define PHI_LOOP_INPUT_IN_H
@@ -16,7 +16,7 @@ typedef struct phi__input {
     phi_input kind;
     phi_message message;
     phi_str source;
-    bool filtered; /* the filters have passed it; what they said is in the message */
+    bool filtered; /* the filters have passed it; their warnings are in the message */
 } phi__input;
 
 typedef struct phi__inputs {
@@ -28,7 +28,7 @@ typedef struct phi__polling {
     bool on;             /* a poll is under way: it has looked into the queue */
     uint32_t got;        /* messages so far */
     phi__inputs pending; /* polled, for the next turn */
-    uint64_t posts_from; /* of the inbox: what was injected before meant an earlier run */
+    uint64_t posts_from; /* of the inbox: messages injected before it were for an earlier run */
 } phi__polling;
 
 PHI__FN void phi__input_posted(phi_runtime *rt, const phi__post *post, uint64_t at);
@@ -36,33 +36,33 @@ PHI__FN void phi__input_free_queues(phi__agent *agent); /* all three: they are e
 PHI__FN void phi__input_list_free(phi__agent *agent, phi__inputs *inputs);
 /* NULL: no such queue */
 PHI__FN phi__inputs *phi__input_list_of(phi__agent *agent, phi_input kind);
-/* A message at the end of a queue, its content and what the host says about it (JSON; empty:
-   nothing) copied. */
+/* Puts a message at the end of a queue; its content and the host's details (JSON; empty: none) are
+   copied. */
 PHI__FN phi_status phi__input_add(phi__agent *agent, phi__inputs *to, phi_input kind,
                                   const phi_content *content, size_t count, phi_str source,
                                   phi_str details);
 /* A block of text, which stays the caller's. */
 PHI__FN phi_content phi__input_text(phi_str text);
-/* Takes what a queue gives at a checkpoint, and what the pull hook says, into what is pending. */
+/* Moves a queue's messages for a checkpoint, and the pull hook's reply, to the pending input. */
 PHI__FN phi__hooked phi__input_poll(phi__run *run, phi_input kind);
-/* What is pending, in its order; NULL: nothing. */
+/* The pending input, in its order; NULL: none. */
 PHI__FN phi__input *phi__input_first(const phi__run *run);
 PHI__FN void phi__input_remove(phi__run *run, phi__input *input); /* one of these */
 PHI__FN void phi__input_take_injected(phi__run *run);             /* is pending from now on */
 PHI__FN void phi__input_end(phi__run *run);                       /* the run goes */
-/* What was injected before this place in the inbox meant an earlier run. */
+/* Messages injected before this place in the inbox were for an earlier run. */
 PHI__FN void phi__input_since(phi__run *run, uint64_t at);
-/* What is pending goes back to where it came from; what was injected is told as dropped. */
+/* Pending input goes back to its queue; injected messages are reported as dropped. */
 PHI__FN void phi__input_return(phi__run *run);
-/* Tells of each that it is dropped, and empties the queue. */
+/* Reports each message as dropped, and empties the queue. */
 PHI__FN void phi__input_drop(phi__agent *agent, phi__inputs *inputs, const char *why);
 PHI__FN void phi__input_poll_end(phi__run *run); /* gives up a poll that waits */
-/* Puts what is pending, and what was injected, into the log. False: no memory. */
+/* Puts pending input and injected messages into the log. False: no memory. */
 PHI__FN bool phi__input_deliver(phi__run *run);
 
 /* enqueue.c */
-/* What a host says about a message of its own, as the message's details: nothing where both are
-   NULL. And whether it can: else words that begin with `what`. */
+/* A host's id and refs as the message's details: empty where both are NULL. And their check: false
+   with a message that begins with `what`. */
 PHI__FN void phi__enqueue_details(const char *id, const char *refs, phi__buf *out);
 PHI__FN phi_status phi__enqueue_check_details(phi_runtime *rt, const char *what, const char *id,
                                               const char *refs);
@@ -72,18 +72,18 @@ PHI__FN phi_status phi__enqueue_check(phi_runtime *rt, const char *what, const p
 
 typedef struct phi__filtering {
     bool on;       /* a text is under way */
-    size_t at;     /* the next filter to be asked */
-    phi__buf text; /* what they are asked about */
+    size_t at;     /* the next filter to call */
+    phi__buf text; /* the text that they filter */
     phi__buf warnings;
     phi_str rejection; /* of the prompts; in the thread */
 } phi__filtering;
 
 PHI__FN void phi__input_filter_init(phi__run *run);
-/* About the prompts, or about what is pending. DENY: the reason was told, and what it was about is
-   gone. Warnings are in the messages. */
+/* Filters the prompts, or the pending input. DENY: the reason was emitted, and the input is gone.
+   Warnings are in the messages. */
 PHI__FN phi__hooked phi__input_filter_prompts(phi__run *run);
 PHI__FN phi__hooked phi__input_filter_pending(phi__run *run);
-PHI__FN void phi__input_filter_end(phi__run *run);                /* gives up what is under way */
+PHI__FN void phi__input_filter_end(phi__run *run);                /* ends the filtering under way */
 PHI__FN phi_str phi__input_filter_text(const phi__run *run);      /* under way */
 PHI__FN phi_str phi__input_filter_rejection(const phi__run *run); /* of the prompts; empty: none */
 

@@ -1,5 +1,5 @@
-/* limits.c - what a run may spend: its own limits, the budgets of its agent and of all above it,
-   what each attempt is charged, and the pause of a run that has reached one of them.
+/* limits.c - the spending of a run: its own limits, the budgets of its agent and of all above it,
+   the charges for attempts, and the pause of a run that has reached a limit.
 
    A reservation stands in the agent's own budget and in all above it, so that children which spend
    at the same time cannot together go beyond what their parent has. The words of a limit are part
@@ -122,7 +122,7 @@ PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double c
     return true;
 }
 
-/* Rates are doubles: what is left of a sum of reservations that are all gone is no money. */
+/* Rates are doubles: the rounding error that is left of released reservations is not money. */
 static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending *reserved) {
     seen->reserved_tokens -=
         seen->reserved_tokens > reserved->tokens ? reserved->tokens : seen->reserved_tokens;
@@ -131,7 +131,7 @@ static void phi__limits_budget_give_back(phi_spending *seen, const phi_spending 
     if (seen->requests >= reserved->requests) seen->requests -= reserved->requests;
 }
 
-/* Whoever pauses for want of what others had reserved may go on now. */
+/* Wakes runs that paused because others had reserved the rest. */
 PHI__FN void phi__limits_budget_release(phi__run *run) {
     phi__agent *agent;
     if (run->reserved.tokens == 0 && run->reserved.cost <= 0 && run->reserved.requests == 0) return;
@@ -156,7 +156,7 @@ PHI__FN uint64_t phi__limits_charge_tokens(const phi_usage *usage) {
     return usage->input + usage->output + usage->cache_read + usage->cache_write;
 }
 
-/* What the writer of a summary has cost is its agent's, too. */
+/* The cost of a summary's writer is its agent's, too. */
 static void phi__limits_charge_reader(const phi__agent *writer, const phi_usage *usage,
                                       double cost) {
     phi__agent *agent = writer->tree.parent;
@@ -175,7 +175,7 @@ static void phi__limits_charge_tell(phi__run *run, const phi_usage *usage) {
     (void)phi__feature_take(&moment);
 }
 
-/* What an attempt has cost, of which the answer may have been thrown away. */
+/* Charges an attempt, even if its answer was discarded. */
 PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage) {
     phi__agent *agent = run->agent;
     double cost = phi_cost_of(&agent->desc.model.cost, usage);

@@ -1,5 +1,5 @@
-/* limits_in.h - what a run may spend: limits, budgets, what its attempts are charged, and its pause
-   at a limit. */
+/* limits_in.h - the spending of a run: limits, budgets, charges for its attempts, and its pause at
+   a limit. */
 #ifndef PHI_LOOP_LIMITS_IN_H
 #define PHI_LOOP_LIMITS_IN_H
 
@@ -23,34 +23,35 @@ PHI__FN void phi__limits_charge(phi__run *run, const phi_usage *usage);
 
 typedef struct phi__pause {
     bool on;
-    bool over;             /* it has lasted long enough */
+    bool over;      /* it has lasted long enough */
     phi__link link; /* of rt->paused */
     phi__buf reason;
-    phi_agent payer; /* whose limit or budget it is */
+    phi_agent payer; /* the agent whose limit or budget it is */
 } phi__pause;
 
 PHI__FN void phi__limits_pause_init(phi__run *run);
 PHI__FN void phi__limits_pause_free(phi__run *run);
-/* Whose limit or budget is reached: said before it begins. */
+/* Sets the agent whose limit or budget is reached, before the pause begins. */
 PHI__FN void phi__limits_pause_of(phi__run *run, phi_agent payer);
-/* Until at_us, in the list of those that pause. False: no memory, and it pauses all the same. */
+/* Pauses the run until at_us, in the list of paused runs. False: no memory, and it pauses all the
+   same. */
 PHI__FN bool phi__limits_pause_begin(phi__run *run, const char *reason, uint64_t at_us);
 PHI__FN void phi__limits_pause_end(phi__run *run); /* not pausing: harmless */
 PHI__FN bool phi__limits_pause_on(const phi__run *run);
 PHI__FN bool phi__limits_pause_over(const phi__run *run);
-/* For phi_pending, of one that pauses. */
+/* For phi_pending, of a paused run. */
 PHI__FN void phi__limits_pause_show(const phi__run *run, phi_pending_item *item);
 /* All look again. */
 PHI__FN void phi__limits_pause_wake_all(phi_runtime *rt);
 
 /* it, or one above, has a limit */
 PHI__FN bool phi__limits_budget_limited(const phi__agent *agent);
-/* Takes a reservation in every budget of the line, or says why not. */
+/* Makes a reservation in every budget of the line, or says why not. */
 PHI__FN bool phi__limits_budget_reserve(phi__run *run, uint64_t tokens, double cost, char *reason,
                                         size_t size);
 PHI__FN void phi__limits_budget_charge(phi__agent *agent, uint64_t tokens, double cost,
                                        uint64_t requests);
-PHI__FN void phi__limits_budget_release(phi__run *run); /* what is reserved; nothing is harmless */
+PHI__FN void phi__limits_budget_release(phi__run *run); /* the reservation; harmless without */
 
 PHI__FN bool phi__limits_leaves(const phi__run *run, uint32_t delay_ms); /* time for a delay */
 PHI__FN bool phi__limits_reached(phi__run *run, char *reason, size_t size);

@@ -1,5 +1,5 @@
-/* loop_in.h - what the files of the pump give each other: functions, by file, over the structures
-   of state_in.h. Threads: the pumping thread. */
+/* loop_in.h - the shared functions of the pump, by file, over the structs of state_in.h. Threads:
+   the pumping thread. */
 #ifndef PHI_LOOP_LOOP_IN_H
 #define PHI_LOOP_LOOP_IN_H
 
@@ -26,10 +26,10 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
                                       const phi_request *request, const phi_deadlines *deadlines,
                                       uint64_t max_bytes, phi__run *run, phi__transfer **out);
 PHI__FN phi_str phi__transfer_unread(const phi__transfer *transfer);
-/* They are decoded; alive: a meaningful event was among them. What is unread now. */
+/* The bytes were decoded; alive: a meaningful event was among them. Returns the unread bytes. */
 PHI__FN phi_str phi__transfer_took(phi__transfer *transfer, size_t bytes, bool alive);
 PHI__FN void phi__transfer_alive(phi__transfer *transfer); /* a meaningful event was seen */
-/* What was said about a transfer, past the tape. */
+/* Input of a transfer, past the tape. */
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer transfer, phi_transfer_stage stage);
 PHI__FN phi_status phi__transfer_head_now(phi_transfer transfer, int http_status,
                                           const char *headers, size_t len);
@@ -38,21 +38,21 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer transfer, phi_status statu
                                          const char *words);
 /* cancels if it goes; NULL is harmless */
 PHI__FN void phi__transfer_close(phi__transfer *transfer);
-/* What a run says of a status: that of a provider's open, and that of a transport's. */
+/* The run's message for the status of a provider's open, and of a transport's. */
 PHI__FN phi_status phi__transfer_status(phi_status status);
 PHI__FN phi_status phi__transfer_network_status(phi_status status);
 
 /* arguments.c */
-/* Of a strict tool: without the nulls that stand for what was left out. PHI_NO_MEMORY. */
+/* Of a strict tool: without the nulls that stand for absent properties. PHI_NO_MEMORY. */
 PHI__FN phi_status phi__arguments_without_nulls(phi__toolcall *call);
-/* Whether they are what the tool's schema says; else words for the model. */
+/* Whether they fit the tool's schema; else a message for the model. */
 PHI__FN bool phi__arguments_fit(phi__toolcall *call, char *words, size_t size);
 
 /* call.c */
 PHI__FN bool phi__call_open(phi__toolcall *call);             /* its handle; false: no memory */
-PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* nobody has finished it */
+PHI__FN bool phi__call_open_still(const phi__toolcall *call); /* it was not finished */
 PHI__FN void phi__call_start(phi__toolcall *call);
-PHI__FN void phi__call_resume(phi__toolcall *call); /* one that had begun before a snapshot */
+PHI__FN void phi__call_resume(phi__toolcall *call); /* a call that had begun before a snapshot */
 /* NULL: stale. */
 PHI__FN phi__toolcall *phi__call_find(phi_call call);
 PHI__FN phi_call phi__call_handle(const phi__toolcall *call);
@@ -63,11 +63,11 @@ PHI__FN phi_status phi__call_check(phi_call handle, const char *function,
 /* an error result, if none yet */
 PHI__FN void phi__call_fail(phi__toolcall *call, const char *text);
 PHI__FN void phi__call_fail_str(phi__toolcall *call, phi_str text);
-PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* tells the tool, too */
+PHI__FN void phi__call_cancel(phi__toolcall *call, const char *text); /* and its tool */
 enum { PHI__REPEAT_WORDS = 200 };
 PHI__FN void phi__call_repeat_words(const phi__toolcall *call, char out[PHI__REPEAT_WORDS]);
-/* Lets go of a call that will have no result: tells the tool, and its handle dies. Its own memory
-   stays until dispose, for a tool that is running just now. */
+/* Detaches a call that will have no result: calls the tool's `cancel`, and its handle dies. Its own
+   memory stays until dispose, for a tool function that is running just now. */
 PHI__FN void phi__call_detach(phi__toolcall *call);
 PHI__FN void phi__call_dispose(phi__toolcall *call);
 PHI__FN void phi__call_posted(phi_runtime *rt, const phi__post *post);
@@ -78,10 +78,10 @@ PHI__FN void phi__calls_poll(phi_runtime *rt);
 
 /* hooks.c */
 PHI__FN void phi__decision_init(phi__decision *decision, phi__run *run, phi__toolcall *call);
-/* What every hook of a run is told; the caller adds what the point has. */
+/* Fills the arguments that every hook of a run gets; the caller adds those of the point. */
 PHI__FN phi_hook phi__hook_of(const phi__run *run, phi_hook_point point);
-/* Asks, or takes what was decided since. The reply is in decision->reply until the next
-   question. */
+/* Calls the hook, or takes the decision made since. The reply is in decision->reply until the next
+   call. */
 PHI__FN phi__hooked phi__hook_ask(phi__decision *decision, phi_hook *hook, phi_hook_fn fn,
                                   void *user_data);
 /* The agent's own hook function, for a run or a call: PHI__HOOK_ALLOW where it does not want the
@@ -92,13 +92,13 @@ PHI__FN phi__hooked phi__hook_call(phi__toolcall *call, phi_hook *hook);
 PHI__FN phi__state phi__run_hooked(phi__run *run, phi__hooked hooked, phi__state here,
                                    phi__state next, phi__state denied, bool *wait);
 PHI__FN bool phi__hook_wants(const phi__agent *agent, phi_hook_point point);
-/* Lets go of a question that nobody needs an answer to; its ticket dies. Any state is fine. */
+/* Drops a decision that is not needed any more; its ticket dies. Any state is allowed. */
 PHI__FN void phi__decision_drop(phi__decision *decision);
 PHI__FN void phi__decision_posted(phi_runtime *rt, const phi__post *post);
 /* a ticket, decided without a text */
 PHI__FN void phi__decision_marked(phi_runtime *rt, uint32_t index);
 
-/* posts.c: what other threads have said; a bounded number, or all that was said up to now */
+/* posts.c: reads posts of other threads; a bounded number, or all so far */
 PHI__FN void phi__posts_read(phi_runtime *rt);
 PHI__FN void phi__posts_read_all(phi_runtime *rt);
 /* The aborts alone: before a run begins, for they mean earlier ones. */
@@ -107,7 +107,7 @@ PHI__FN bool phi__posts_any(phi_runtime *rt);
 PHI__FN uint64_t phi__posts_next(const phi_runtime *rt); /* where the next post will stand */
 
 /* responses.c */
-/* Takes over what the run has come to so far. */
+/* Copies the state of the run so far. */
 PHI__FN void phi__response_update(phi__response *response, const phi__run *run);
 /* The run has ended: when AGENT_END is emitted. Needs no memory; a run without a response is
    harmless. */
@@ -120,17 +120,17 @@ PHI__FN void phi__responses_drop(phi__agent *agent);
    no. */
 enum { PHI__STORED_WORDS = 200 };
 PHI__FN bool phi__stored_run(phi__run *run);
-PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, which is told */
+PHI__FN void phi__stored_updated(phi__run *run); /* the same at its end, with an event */
 PHI__FN void phi__stored_step(phi_runtime *rt);  /* what else has grown, in part */
-/* What an agent with a memory limit has just cleared: at once, as nobody may look at it any
-   more. */
+/* Evicts messages that an agent with a memory limit has just cleared: at once, since no pointer to
+   them is valid any more. */
 PHI__FN void phi__stored_evict_now(phi__agent *agent);
-/* what is stored and shown no more leaves memory */
+/* evicts stored entries outside of the view */
 PHI__FN void phi__stored_evict(phi_runtime *rt);
 PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run); /* NULL: there is no reply */
 
 /* forget.c: room in an agent's memory. */
-/* Makes room before a run that has told nothing, once; *wait: it goes on in the next step. False:
+/* Makes room before a run without events so far, once; *wait: it continues in the next step. False:
    no memory. The agent may be freed by its compactor: look at agent->slot. */
 PHI__FN bool phi__forget_begin(phi__run *run, bool *wait);
 PHI__FN void phi__forget_ran(phi__agent *agent, phi_status status); /* a run of it has ended so */
@@ -154,7 +154,7 @@ PHI__FN bool phi__one_shot_is(const phi__agent *agent);
 /* The run of an agent is over: if it was over a thread that was lent, the agent goes as well, as
    soon as its events have been popped. */
 PHI__FN void phi__one_shot_over(phi__agent *agent);
-/* Tells that what is queued for it is dropped: no run will follow. */
+/* Reports its queued input as dropped: no run will follow. */
 PHI__FN void phi__one_shot_drop(phi__agent *agent);
 PHI__FN void phi__one_shot_forget(phi__agent *agent); /* it is retired */
 

@@ -1,9 +1,9 @@
-/* model_call.c - one call of the model as it is asked: the host's changes to the list of messages,
-   and the request, which is rendered in slices once a turn, and gets its key and its signature with
-   each attempt (attempt.c).
+/* model_call.c - the making of a model call: the host's changes to the list of messages, and the
+   request, which is rendered in slices once a turn, and gets its key and its signature with each
+   attempt (attempt.c).
 
-   The list is prepared once a turn and is the same for all attempts. Where no hook wants it, the
-   thread's own projection is taken as it is, and what was rendered of it. */
+   The list is prepared once a turn and is the same for all attempts. Without such a hook, the
+   thread's own projection is used as it is, with its kept renderings. */
 #include "loop/model_call_in.h"
 
 #include "base/sha256_in.h"
@@ -73,8 +73,7 @@ static void phi__model_call_places_add(const phi__places *places, const phi_mess
     place->at = at;
 }
 
-/* Takes what the hook has made of the list; its own messages are copied for the turn. Holes are
-   left out. */
+/* Takes the hook's list; its own messages are copied for the turn. NULLs are left out. */
 static bool phi__model_call_list_take(phi__run *run, const phi_hook *hook) {
     const phi_message **list;
     phi__places ours;
@@ -183,7 +182,7 @@ PHI__FN bool phi__model_call_has_items(const phi__run *run) {
     return false;
 }
 
-/* A list as the encoder wants it: what is of the thread's comes with what was rendered of it. */
+/* The list in the encoder's form: the thread's own messages come with their kept renderings. */
 static bool phi__model_call_list_items(phi__run *run, const phi_message *const *list, size_t count,
                                        const phi__item **items) {
     size_t known_count, i;
@@ -228,14 +227,14 @@ PHI__FN phi_status phi__model_call_items(phi__run *run, const phi__item **items,
 }
 
 enum {
-    PHI__MODEL_CALL_SLICE = 4096, /* bytes hashed between two looks at the clock */
-    /* messages, or KiB of them, rendered between two looks at the clock */
+    PHI__MODEL_CALL_SLICE = 4096, /* bytes hashed between two clock readings */
+    /* messages, or KiB of them, rendered between two clock readings */
     PHI__MODEL_CALL_UNITS = 8
 };
 
 /* ---- the request ---- */
 
-/* PHI_BAD_ARG with words: the answer cannot be what it is to be. */
+/* PHI_BAD_ARG with a message: the target cannot give such an answer. */
 static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_size) {
     phi__agent *agent = run->agent;
     phi__toolset *set = agent->tools;
@@ -257,7 +256,7 @@ static phi_status phi__model_call_ask(phi__run *run, char *words, size_t words_s
     if (!phi__strict_adapt(set->views, set->count, agent->codec, &agent->desc.model, &set->arena))
         return PHI_NO_MEMORY;
     status = phi__model_call_items(run, &ask->items, &ask->item_count);
-    if (status == PHI_OK && agent->provider == NULL) /* a host's own is told the format as it is */
+    if (status == PHI_OK && agent->provider == NULL) /* a host's model gets it as it is */
         status = phi__format_apply(agent->codec, ask, &run->arena, words, words_size);
     if (status == PHI_OK)
         status = phi__strict_refused(agent->codec, ask, &agent->memory, words, words_size);

@@ -1,7 +1,7 @@
-/* one_shot.c - the end of a run over a thread that its agent was lent.
+/* one_shot.c - the end of a one-shot run.
 
-   Such an agent exists for its one run, and afterwards only for the events that nobody has popped:
-   it waits for that in a list of its own, so that a step need not look at all agents. */
+   Such an agent exists for its one run, and afterwards only until its events are popped: it waits
+   for that in a list of its own, so that a step need not check all agents. */
 #include "loop/loop_in.h"
 
 PHI__FN void phi__one_shot_make(phi__agent *agent) { agent->one_shot.is = true; }

@@ -1,5 +1,4 @@
-/* pending.c - a list of what the runs wait for, for a host that shows it or wants to know what
-   hangs. */
+/* pending.c - lists what the runs wait for, for hosts that show it or search for hanging runs. */
 #include "loop/loop_in.h"
 
 typedef struct phi__pending_list {

@@ -1,5 +1,5 @@
-/* posts.c - what other threads have said: aborts and decisions by marks of their slots, which are
-   never full; results, messages, and decisions with a text from the inbox. */
+/* posts.c - reads the input of other threads: aborts and decisions as marks on their slots, which
+   always have room; results, messages, and decisions with a text from the inbox. */
 #include "loop/loop_in.h"
 
 enum { PHI__POSTS_PER_READ = 256 };

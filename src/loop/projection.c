@@ -1,9 +1,9 @@
-/* projection.c - what of the thread a model call is sent, by the request's policy or the agent's,
-   how many tokens that is likely to be, and warnings before it is too much.
+/* projection.c - chooses the messages to send in a model call, by the request's policy or the
+   agent's, estimates their tokens, and warns near the limit.
 
-   Made once for a model call, before the hooks see the list, and again after a compaction. It costs
-   what is shown, however long the thread is. What a provider said of the last answer is exact as
-   long as the list was only added to since. */
+   Made once for a model call, before the hooks see the list, and again after a compaction. Its cost
+   depends on the messages sent, not on the length of the thread. A provider's report about the last
+   answer is exact as long as the list has only grown since. */
 #include "loop/projection_in.h"
 
 #include "history/tracker.h"
@@ -65,7 +65,7 @@ PHI__FN uint64_t phi__projection_context_tokens(const phi__run *run) {
     return sum;
 }
 
-/* ---- what is sent ---- */
+/* ---- the messages to send ---- */
 
 enum { PHI__PROJECTION_APPROACHING = 1, PHI__PROJECTION_AT_LIMIT };
 
@@ -174,8 +174,7 @@ static bool phi__projection_warn(phi__run *run) {
                                                                 : PHI__LIT("approaching_limit"));
 }
 
-/* Once, until a summary of more is wanted. One that cannot be begun has been asked for all the
-   same. */
+/* Once, until more entries need a summary; also when the summary cannot be begun. */
 static bool phi__projection_need(phi__run *run) {
     phi__agent *agent = run->agent;
     const phi_policy *policy = phi__projection_policy(agent);
@@ -193,7 +192,7 @@ static bool phi__projection_need(phi__run *run) {
 
 /* ---- the list ---- */
 
-/* With what was rendered of messages that are shown as they stand in the thread. */
+/* With the kept renderings of messages that are sent as they stand in the thread. */
 static bool phi__projection_items(phi__run *run, const phi__projection *made) {
     const phi__fold *fold = &run->agent->thread->fold;
     phi__item *items = (phi__item *)phi__arena_zero(
@@ -231,7 +230,7 @@ static bool phi__projection_make(phi__run *run) {
     return true;
 }
 
-/* It is known before it is sent: as if the provider had said so. */
+/* It is known before it is sent: handled like a provider's refusal. */
 static phi__state phi__projection_overflow(phi__run *run) {
     const phi_projection_meta *meta = &run->agent->projected->last;
     uint64_t around = meta->system_tokens + meta->tools_tokens;

@@ -1,5 +1,5 @@
-/* projection_in.h - what of the thread a model call is sent, by the policy that holds, and how many
-   tokens that is likely to be. */
+/* projection_in.h - the messages to send in a model call, by the effective policy, and their likely
+   tokens. */
 #ifndef PHI_LOOP_PROJECTION_IN_H
 #define PHI_LOOP_PROJECTION_IN_H
 
@@ -13,16 +13,16 @@ typedef struct phi__shown {
     bool made; /* for this model call */
 } phi__shown;
 
-/* What the model call of this turn is sent, as far as that is not known, and warnings about it.
-   False: *next is where the run goes. */
+/* Computes the messages of this turn's model call, unless that was done, and emits warnings. False:
+   *next is the run's next state. */
 PHI__FN bool phi__projection_show(phi__run *run, phi__state *next);
-/* The policy that holds now: that of the run that goes on, or the agent's. NULL: none. */
+/* The policy that holds now: that of the active run, or the agent's. NULL: none. */
 PHI__FN const phi_policy *phi__projection_policy(const phi__agent *agent);
 /* A policy of the run's own, copied. NULL: none. False: no memory. */
 PHI__FN bool phi__projection_take_policy(phi__run *run, const phi_policy *policy);
-/* What is sent now by the policy that holds; false: there is none. */
+/* The projection by the effective policy now; false: there is no policy. */
 PHI__FN bool phi__projection_order_of(phi__agent *agent, phi__project_order *order);
-/* What the policy shows; NULL: all of the thread. */
+/* The messages that the policy chose; NULL: the whole view. */
 PHI__FN const phi__item *phi__projection_list(const phi__run *run, size_t *count);
 PHI__FN void phi__projection_clear(phi__run *run); /* it is to be made anew */
 

@@ -1,5 +1,5 @@
-/* provider.c - models of the host's own: known by name, asked, polled in its process, or spoken to
-   over HTTP by its own encoder and decoder.
+/* provider.c - a host's own models: registered by name, called and polled in its process, or over
+   HTTP with their own encoder and decoder.
 
    Over HTTP the provider is one codec more: its functions are called in the places of ours. In
    process there is no transfer: the run is woken in each step and polls. */
@@ -50,7 +50,7 @@ PHI__FN void phi__providers_free(phi_runtime *rt) {
     }
 }
 
-/* ---- asking ---- */
+/* ---- calling the host ---- */
 
 static bool phi__provider_tools(phi__run *run, phi_model_request *request) {
     const phi__ask *ask = &run->attempt.ask;

@@ -1,4 +1,4 @@
-/* provider_in.h - a host's own model in the place of a codec and its transfer. */
+/* provider_in.h - a host's own model, in place of a codec and its transfer. */
 #ifndef PHI_LOOP_PROVIDER_IN_H
 #define PHI_LOOP_PROVIDER_IN_H
 
@@ -6,7 +6,7 @@
 #include "loop/provider.h"
 #include "wire/writer_in.h"
 
-/* PHI_OK, or what is wrong with it, in phi_last_error, with words that begin with `what`. */
+/* PHI_OK, or its fault in phi_last_error, with a message that begins with `what`. */
 PHI__FN phi_status phi__provider_check(phi_runtime *rt, const char *what,
                                        const phi_provider *provider);
 /* The registered one of a protocol, or NULL. */
@@ -19,8 +19,8 @@ PHI__FN const phi__codec *phi__provider_codec(void);
 PHI__FN size_t phi__provider_state_bytes(const phi_provider *provider);
 PHI__FN void phi__provider_state_init(void *state, const phi_provider *provider);
 
-/* What the model is asked, from run->attempt.ask, kept for all attempts; and, over HTTP, the
-   request of an attempt. PHI_NO_MEMORY, or why the host's function refused. */
+/* Makes the provider's request from run->attempt.ask, kept for all attempts; and, over HTTP, the
+   request of an attempt. PHI_NO_MEMORY, or the status of the host's function. */
 PHI__FN phi_status phi__provider_ask(phi__run *run);
 PHI__FN phi_status phi__provider_encode(phi__run *run);
 
@@ -28,8 +28,8 @@ PHI__FN phi_status phi__provider_encode(phi__run *run);
 PHI__FN phi_status phi__provider_open(phi__run *run);
 /* One poll. False: come again, woken or not as *wait says. */
 PHI__FN bool phi__provider_poll(phi__run *run, bool *wait);
-/* nothing open is harmless; inside its poll it is put off to the run's end */
+/* harmless if none is open; inside its poll deferred to the run's end */
 PHI__FN void phi__provider_close(phi__run *run);
-PHI__FN void phi__providers_wake(phi_runtime *rt); /* those that are to be polled in this step */
+PHI__FN void phi__providers_wake(phi_runtime *rt); /* the models to poll in this step */
 
 #endif

@@ -1,6 +1,5 @@
-/* run.c - a run's life but for its states: made, begun, detached, destroyed; and how it fails. One
-   that cannot get memory ends with an error event that needs none, and leaves an agent that can be
-   prompted again. */
+/* run.c - makes, begins, detaches, destroys and fails runs. A run without memory ends with an error
+   event that needs none, and leaves an agent that can be prompted again. */
 #include "loop/run_in.h"
 
 #include "loop/loop_in.h"
@@ -107,7 +106,7 @@ PHI__FN void phi__run_take(phi__run *run) {
     phi__run_wake(run);
 }
 
-/* ---- going on, ending ---- */
+/* ---- continuing, ending ---- */
 
 PHI__FN void phi__run_detach(phi__run *run) {
     phi__run_unready(run);
@@ -144,7 +143,7 @@ PHI__FN void phi__run_destroy(phi__run *run) {
 static const phi_failure phi__run_out_of_memory = {
     PHI_FAILURE_NO_MEMORY, 0, false, false, 0, {"", 0}, {"Out of memory", 13}, {"", 0}};
 
-/* Every run that is told of has a beginning, also one that fails before it. */
+/* Every run with events has an AGENT_START, also a run that fails before it. */
 static void phi__run_emit_start(phi__run *run) {
     phi_event event;
     if (run->turn.opened) return;
@@ -176,7 +175,7 @@ PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent) {
     return now;
 }
 
-/* The limit that kept memory from an agent: its own or the runtime's, where they said no since
+/* The limit that refused memory to an agent: its own or the runtime's, where it has refused since
    then; NULL: neither. It outlives the log that it is put into. */
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since) {
@@ -193,7 +192,7 @@ static bool phi__run_is_memory_failure(const phi__run *run) {
 
 PHI__FN phi__state phi__run_no_memory(phi__run *run) {
     const phi_failure *why;
-    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was told already */
+    if (phi__run_is_memory_failure(run)) return PHI__RUN_CLOSE; /* it was emitted already */
     if (phi__feature_run(run, PHI__POINT_DROPPED) != PHI__RUN_ON) return PHI__RUN_OVER;
     phi__decision_drop(&run->decision);
     phi__limits_pause_end(run);

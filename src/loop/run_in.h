@@ -1,5 +1,5 @@
-/* run_in.h - a run's life but for its states; and how it fails: told once, and why, also where
-   memory ran out. */
+/* run_in.h - makes, begins, detaches and destroys runs; and fails them, with one error event, also
+   when memory ran out. */
 #ifndef PHI_LOOP_RUN_IN_H
 #define PHI_LOOP_RUN_IN_H
 
@@ -7,7 +7,7 @@
 #include "loop/types_in.h"
 #include "model/failure.h"
 
-/* How often the limits of an agent and of its runtime have said no. */
+/* How often the limits of an agent and of its runtime have refused. */
 typedef struct phi__refusals {
     uint64_t own, all;
 } phi__refusals;
@@ -15,13 +15,13 @@ PHI__FN phi__refusals phi__run_refusals(const phi__agent *agent);
 
 /* failure: in the thread, or static. */
 PHI__FN phi__state phi__run_fail(phi__run *run, const phi_failure *failure, phi_status status);
-/* What PHI__RUN_LOST comes to: all that the run holds of its turn is let go of. */
+/* Handles PHI__RUN_LOST: releases everything that the run holds of its turn. */
 PHI__FN phi__state phi__run_no_memory(phi__run *run);
 PHI__FN const phi_failure *phi__run_limit_failure(const phi__agent *agent,
                                                   const phi__refusals *since);
 
 PHI__FN phi_status phi__run_new(phi__agent *agent, const phi__run_order *order);
-/* Which limit has kept memory from it, where it said no; NULL: the allocator. */
+/* The limit that refused it memory; NULL: the allocator. */
 PHI__FN const phi_failure *phi__run_refusal(const phi__agent *agent);
 /* For phi__run_load: a run that began with an entry of its agent's thread; the agent's, from
    phi__run_take on. NULL: no memory. */

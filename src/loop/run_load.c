@@ -1,4 +1,4 @@
-/* run_load.c - a run that was written as JSON, made again over its thread.
+/* run_load.c - makes a run again, over its thread, from JSON.
 
    Everything is checked against the log: a text that does not fit it makes no run. Tool calls are
    taken up by the tools of their names when the run is stepped first, so that no function of the
@@ -202,7 +202,7 @@ static phi_status phi__run_load_call(phi__toolcall *call, const phi_json *node) 
     return PHI_OK;
 }
 
-/* What a call has come to between two steps. */
+/* The state of a call between two steps. */
 static bool phi__run_load_call_fits(const phi__toolcall *call) {
     if (!call->begun)
         return !call->asked && !call->quiet && !call->emitted && !call->started && !call->ended &&
@@ -297,11 +297,11 @@ static phi_status phi__run_load_members(phi__run *run, const phi_json *node) {
     return status == PHI_OK ? phi__run_load_calls(run, node) : status;
 }
 
-/* What a state stands on is there. */
+/* Whether everything that a state needs is there. */
 static bool phi__run_load_fits(const phi__run *run) {
     if (run->tools.calls != NULL && run->state != PHI__RUN_TOOLS &&
         run->tools.emitted < run->tools.count)
-        return false; /* nobody would finish them */
+        return false; /* nothing would finish them */
     switch (run->state) {
     case PHI__RUN_TURN: return !run->turn.open || run->agent->thread->fold.count > 0;
     case PHI__RUN_TRANSFORM: return run->turn.open && run->agent->thread->fold.count > 0;

@@ -1,4 +1,4 @@
-/* run_save.c - a run, its tool calls and queues written as JSON.
+/* run_save.c - writes a run, its tool calls and queues as JSON.
 
    What can be made again is not written: a request, a stream under way, a question to a hook. The
    states between a turn's beginning and its answer are all written as the first of them. */
@@ -18,8 +18,8 @@ PHI__FN const char *phi__run_save_state_name(size_t i) {
     return i < PHI__COUNT(phi__run_save_states) ? phi__run_save_states[i] : NULL;
 }
 
-/* The place in the list of a state's name; 0: the run is over. What a feature holds
-   is written as the state that the feature names. */
+/* The place in the list of a state's name; 0: the run is over. A run held by a feature is written
+   as the state that the feature names. */
 static size_t phi__run_save_state(const phi__run *run, phi__state state) {
     switch (state) {
     case PHI__RUN_BEFORE_LOOP: return 1;
@@ -84,7 +84,7 @@ PHI__FN void phi__run_save_inputs(phi__buf *out, const phi__inputs *inputs, phi_
 
 /* ---- tool calls ---- */
 
-/* One whose result is in the log is its id alone. */
+/* A call whose result is in the log is written as its id only. */
 static void phi__run_save_call(phi__buf *out, const phi__toolcall *call, bool logged,
                                phi_arena *scratch) {
     phi__json_put_comma(out);

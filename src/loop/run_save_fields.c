@@ -1,5 +1,4 @@
-/* run_save_fields.c - which fields of a run, of its parts and of its tool calls are written as they
-   are. */
+/* run_save_fields.c - tables of the plain fields of a run, its parts and its tool calls. */
 #include "loop/run_save_in.h"
 #include "text/records_in.h"
 

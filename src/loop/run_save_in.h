@@ -1,4 +1,4 @@
-/* run_save_in.h - a run as JSON, between two steps, and back. */
+/* run_save_in.h - saves a run as JSON, between two steps, and loads it. */
 #ifndef PHI_LOOP_RUN_SAVE_IN_H
 #define PHI_LOOP_RUN_SAVE_IN_H
 
@@ -31,7 +31,7 @@ PHI__FN phi_status phi__run_load_inputs(phi__agent *agent, const phi_json *node,
 /* Names of the states that are written, from 1; NULL past the last. */
 PHI__FN const char *phi__run_save_state_name(size_t i);
 
-/* The agent's run as an object; null where none goes on, or it is over but for its last hook. */
+/* The agent's run as an object; null where none is active, or it is over but for its last hook. */
 PHI__FN void phi__run_save(phi__buf *out, const phi__agent *agent, phi_arena *scratch);
 /* Of an idle agent whose thread is there again. PHI_PARSE: it does not fit the thread;
    PHI_NO_MEMORY. Then there is no run. */

@@ -1,4 +1,4 @@
-/* schedule.c - which runs go on. */
+/* schedule.c - the list of ready runs. */
 #include "loop/schedule_in.h"
 
 #include "loop/state_in.h"

@@ -1,8 +1,7 @@
-/* schedule_in.h - which runs go on: the list of those that are ready, what wakes and what cancels
-   them.
+/* schedule_in.h - the scheduler: the list of ready runs, waking and cancelling runs.
 
-   A run that waits is in no list; whoever ends its wait (a push, a result, a timer, a cancel) wakes
-   it. */
+   A run that waits is in no list; the event that ends its wait (a push, a result, a timer, a
+   cancel) wakes it. */
 #ifndef PHI_LOOP_SCHEDULE_IN_H
 #define PHI_LOOP_SCHEDULE_IN_H
 
@@ -15,7 +14,7 @@
 typedef struct phi__early {
     bool cancelled, over;
     bool stopping;  /* ends when its turn is over */
-    bool starved;   /* something that was said to it found no memory */
+    bool starved;   /* there was no memory for an input */
     phi_str reason; /* of phi_abort_run, the agent's own; at NULL: none */
 } phi__early;
 
@@ -25,7 +24,7 @@ typedef struct phi__ready {
     bool in;
 } phi__ready;
 
-/* The clock, for what is only shown to the host: a tape does not record the look. */
+/* The clock, for values that are only shown to the host: a tape does not record the reading. */
 PHI__FN uint64_t phi__look_us(const phi_runtime *rt);
 
 PHI__FN void phi__run_wake(phi__run *run);

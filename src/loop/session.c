@@ -87,9 +87,9 @@ PHI__FN uint32_t phi__session_count_so_far(phi__session *session, phi_str segmen
     return count != NULL ? count->runs : 0;
 }
 
-/* More than that is no count of ours, but what a file says that was tampered with. It is left
-   alone: to go on from it would use up the numbers of all who share the session, and to stay below
-   it meets no number of it either. */
+/* A larger number is not phi's count, but comes from a changed file. It is ignored: continuing from
+   it would use up the numbers of all agents that share the session, and numbers below it do not
+   collide with it. */
 #define PHI__SESSION_RUNS_MOST ((uint64_t)1 << 31)
 
 PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, phi_str segment,

@@ -1,9 +1,9 @@
 /* session_in.h - session ids, and how many runs each has had: the N of "session.config.N".
 
    Agents of one runtime that are given the same session id share one object, so that their runs,
-   also those that go on at the same time, never get the same loop id. Counted per segment (config),
-   from 1. Objects live in the runtime's memory, in a hash table that grows, and go with their last
-   user. Threads: the pumping thread. */
+   also simultaneous ones, never get the same loop id. Counted per segment (config), from 1. Objects
+   live in the runtime's memory, in a hash table that grows, and are freed with their last user.
+   Threads: the pumping thread. */
 #ifndef PHI_LOOP_SESSION_IN_H
 #define PHI_LOOP_SESSION_IN_H
 
@@ -51,14 +51,14 @@ PHI__FN bool phi__session_go_on(phi__sessions *sessions, phi__session *session, 
 PHI__FN uint64_t phi__session_number(const phi__session *session, phi_str loop_id,
                                      phi_str *segment);
 PHI__FN bool phi__session_saw(phi__sessions *sessions, phi__session *session, phi_str loop_id);
-/* The same of every loop id that a log in memory names, in view or not. Entries are looked at once.
+/* The same of every loop id that a log in memory names, in view or not. Entries are read once.
    False: no memory. */
 PHI__FN bool phi__session_read(phi__sessions *sessions, phi__session *session, phi_thread *thread);
 /* Gives the last number back: a run that could not begin. */
 PHI__FN void phi__session_undo(phi__session *session, phi_str segment);
 
-/* Exchanges *session for one of another id (a UUID), whose counts are empty. One that nobody else
-   uses is renamed, which needs no memory. False: no memory, and nothing changed. */
+/* Exchanges *session for one of another id (a UUID), whose counts are empty. A session without
+   other users is renamed, which needs no memory. False: no memory, and nothing changed. */
 PHI__FN bool phi__session_renew(phi__sessions *sessions, phi__session **session, phi_str id);
 
 #endif

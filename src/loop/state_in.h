@@ -2,12 +2,12 @@
    calls.
 
    The runtime owns everything. An agent's run exists from prompt to AGENT_END; it is advanced a
-   slice at a time from the runtime's ready list, and leaves the list when it waits. Whoever ends a
-   wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks into the
-   host: a tool's start, step and cancel, hooks and filters. Any of them may free any agent. During
-   a step, an agent that is freed is taken out of every table at once and destroyed when the step
-   ends; whoever called the host looks at agent->slot before it goes on. Threads: the pumping
-   thread, but for the words of slots and the inbox. */
+   slice at a time from the runtime's ready list, and leaves the list when it waits. The event that
+   ends its wait (a push, a result, a timer, a cancel) puts it back with phi__run_wake. Callbacks
+   into the host: a tool's start, step and cancel, hooks and filters. Any of them may free any
+   agent. During a step, a freed agent is taken out of every table at once and destroyed when the
+   step ends. After any host callback, check agent->slot: NULL means the agent was freed. Threads:
+   the pumping thread, but for the words of slots and the inbox. */
 #ifndef PHI_LOOP_STATE_IN_H
 #define PHI_LOOP_STATE_IN_H
 
@@ -60,10 +60,10 @@ typedef struct phi__transfer {
     uint64_t decoded, max_bytes;
     int http_status;
     bool headed, ended, refused; /* refused: a push was answered with PHI_FULL */
-    bool gone;     /* the transport has let go of it: it said the end, or was told to cancel */
-    bool answered; /* the last event was read: what is left of the body is not */
+    bool gone;     /* the transport has released it: it reported the end, or was cancelled */
+    bool answered; /* the last event was read: the rest of the body is not read */
     phi_status status;
-    char words[320]; /* a URL and what libcurl says of it fit in */
+    char words[320]; /* a URL and libcurl's message about it fit in */
     phi_deadlines deadlines;
     int stage;                    /* 0: queued, then phi_transfer_stage, then PHI__STAGE_EVENTS */
     uint64_t opened_us, stage_us; /* stage_us: when the stage began, or life was last seen */
@@ -75,8 +75,8 @@ enum { PHI__STAGE_QUEUED = 0, PHI__STAGE_EVENTS = 100 };
 
 /* ---- decisions ---- */
 
-/* What a hook said, or will say. One lives in each run and each tool call; its slot is taken only
-   while a decision is waited for. */
+/* The decision of a hook, made or pending. Each run and each tool call has one; its slot is taken
+   only while a decision is pending. */
 typedef enum phi__asked {
     PHI__ASKED_NOT = 0,
     PHI__ASKED_WAITS,  /* for phi_decide, or its deadline */
@@ -84,7 +84,7 @@ typedef enum phi__asked {
 } phi__asked;
 
 /* Slot states: as those of calls, and SAID with the verdict in the bits below: decided without a
-   text, which needs no room in the inbox; the slot is marked. */
+   text, and so without room in the inbox; the slot is marked. */
 enum { PHI__TICKET_OPEN = 1, PHI__TICKET_CLAIMED = 2, PHI__TICKET_SAID = 4 };
 
 typedef struct phi__decision {
@@ -98,8 +98,8 @@ typedef struct phi__decision {
     phi__timer timer;
     uint32_t timeout_ms;
     phi_verdict verdict;
-    phi__buf reply; /* what the hook or phi_decide said; until it is taken */
-    phi_str text;   /* for phi_pending: what a filter looks at; in the run's memory */
+    phi__buf reply; /* the verdict of the hook or of phi_decide, until it is taken */
+    phi_str text;   /* for phi_pending: the text that a filter checks; in the run's memory */
 } phi__decision;
 
 /* ---- budgets ---- */
@@ -111,8 +111,8 @@ typedef struct phi__budget {
 
 /* ---- calls ---- */
 
-/* Slot states. CLAIMED: whoever moved it there, and nobody else, says the result: through the
-   inbox, or on the pumping thread. */
+/* Slot states. CLAIMED: the thread that set it, and no other, gives the result: through the inbox,
+   or on the pumping thread. */
 enum { PHI__CALL_PENDING = 1, PHI__CALL_CLAIMED = 2 };
 
 struct phi__toolcall {
@@ -132,14 +132,14 @@ struct phi__toolcall {
     phi_str child_loop_id; /* of the result, in the thread */
     phi__decision decision;
     uint32_t repeats;      /* how often this very call was made lately; 0: not counted */
-    bool begun;            /* it counts among those that run */
+    bool begun;            /* it counts as running */
     bool asked;            /* the BEFORE_TOOL hook was heard */
     bool quiet;            /* denied: neither TOOL_START nor TOOL_END */
-    bool emitted, started; /* told: TOOL_START was emitted; started: the tool was */
+    bool emitted, started; /* emitted: TOOL_START was; started: the tool was */
     bool ended, after;     /* TOOL_END was emitted; the AFTER_TOOL hook was heard */
     uint32_t tries;        /* that have failed, and were started again */
     bool again;            /* it waits to be started again */
-    bool skipped;          /* for steering: told without arguments, and no hook hears of it */
+    bool skipped;          /* for steering: events without arguments, and no hook is called */
     bool updating;         /* inside of an update's hooks */
     bool starting;         /* inside of its tool's start */
     phi_message *held;     /* with a tape: its result, in the run's arena, until it is let in */
@@ -188,13 +188,13 @@ struct phi__run {
     phi__attempt attempt;
     const phi_message *reply; /* the answer in the thread */
     phi__round tools;
-    phi__response *response; /* of phi_ask; NULL: nobody holds one */
+    phi__response *response; /* of phi_ask; NULL: there is none */
 };
 
 /* ---- responses ---- */
 
-/* What phi_ask gave out: a run as it was when it ended, or, while status is PHI_BUSY, when it was
-   looked at last. It lives in its agent's memory, and what it points to in its agent's thread. */
+/* A response of phi_ask: a run as it was when it ended, or, while status is PHI_BUSY, at the last
+   phi_response_get. It lives in its agent's memory, and its messages in its agent's thread. */
 struct phi__response {
     phi__slot *slot;
     uint32_t index, gen;
@@ -211,7 +211,7 @@ struct phi__response {
     int64_t asked_ms, ended_ms, first_delta_ms;
 };
 
-/* Why a run ended whose memory limit was used up. */
+/* The error message of a run whose memory limit was used up. */
 typedef struct phi__limit_failure {
     phi_failure failure;
     char words[200]; /* its message */
@@ -224,7 +224,7 @@ typedef struct phi__projected {
     phi_policy policy;         /* the agent's */
     phi_token_counter counter; /* count_text NULL: the estimate */
     phi_projection_meta last;
-    uint64_t needed; /* 1 and the last entry that a summary was asked for of; 0: none */
+    uint64_t needed; /* 1 and the last entry for which a summary was needed; 0: none */
 } phi__projected;
 
 /* ---- agents ---- */
@@ -232,9 +232,9 @@ typedef struct phi__projected {
 /* The tree of agents: cancelling goes down, spending goes up. */
 typedef struct phi__tree {
     phi__agent *parent, *first_child, *next_child, *prev_child;
-    /* Of an agent of phi's own: nothing of it is told, it is freed with its parent, and this hears
-       when a run of it is over, which may free it; failure: in its thread, static, or NULL;
-       stopping: no other is to follow. */
+    /* Of a hidden agent of phi's own: it emits no events and is freed with its parent. This
+       function is called when a run of it is over, and may free it; failure: in its thread, static,
+       or NULL; stopping: no other run may follow. */
     void (*hidden_fn)(phi__agent *agent, phi_status status, const phi_failure *failure,
                       bool stopping);
     void *hidden;
@@ -269,7 +269,7 @@ typedef struct phi__one_shot {
     phi__link link; /* of rt->one_shot_over */
 } phi__one_shot;
 
-/* run_: of the last run, or the one that goes on. */
+/* run_: of the active or else the last run. */
 typedef struct phi__agent_spent {
     phi_usage usage, run_usage;
     double cost, run_cost;
@@ -281,11 +281,11 @@ struct phi__agent {
     phi_agent handle;
     phi__agent *next_retired;
     phi_memory memory;
-    /* With its defaults, and as it was changed since. What it points to is in `arena`, or in memory
-       of its own; NULL or 0 is what stands below, or was for its making alone. memory.limit_bytes
-       is less than its limit while a run goes on (forget.c). */
+    /* With its defaults, and as it was changed since. Its pointers are into `arena`, or to memory
+       of their own; fields that stand below, or were only for its making, are NULL or 0.
+       memory.limit_bytes is less than its limit during a run (forget.c). */
     phi_agent_desc desc;
-    phi_arena arena;       /* what the desc gave */
+    phi_arena arena;       /* of the desc */
     phi_arena model_arena; /* the model's strings, and the segment */
     const phi__codec *codec;
     const struct phi_provider *provider;        /* of the model; NULL: one of ours */
@@ -293,22 +293,22 @@ struct phi__agent {
     phi_str system_prompt, agent_id, workspace; /* in memory of their own */
     phi_str format_schema, format_name;         /* the same */
     phi__toolset toolset;
-    phi__toolset *tools; /* those that hold now: of the run that goes on, or `toolset` */
+    phi__toolset *tools; /* the effective tools: of the active run, or `toolset` */
     phi__budget budget;
     phi__tree tree;
     phi__line line;
     phi__room room;
     phi__queues queues;
-    phi_thread *thread; /* `own`, or one that the caller lent */
+    phi_thread *thread; /* `own`, or a thread that the caller lent */
     phi_thread own;
     phi_store store; /* where `own` is kept */
     bool has_store;
     phi__run *run;
-    const phi_failure *refused; /* run.c: why phi__run_new said no; NULL: the allocator did */
+    const phi_failure *refused; /* run.c: why phi__run_new failed; NULL: the allocator refused */
     phi__response *responses;   /* the newest */
     phi__one_shot one_shot;
     struct phi__projected *projected; /* NULL: no run had a policy, and there is no counter */
-    uint8_t context_level;            /* projection.c: what the host was warned of last */
+    uint8_t context_level;            /* projection.c: the last warning to the host */
     phi__agent_spent spent;
     phi__agent_events events;
 };
@@ -343,7 +343,7 @@ struct phi_runtime {
     phi__io *io;
     phi__http *http;
     const phi_transport *transport;
-    phi__features features; /* the table that loop/feature_in.h tells of */
+    phi__features features; /* the table of features (loop/feature_in.h) */
     phi_tape *tape;         /* NULL: none */
     bool tells_stages;      /* the transport does */
     phi__slots agents, calls, transfers, tickets, responses;
@@ -352,7 +352,7 @@ struct phi_runtime {
     phi__sessions sessions;
     phi__events events;
     phi__list ready;  /* runs that go on */
-    phi__list paused; /* those that wait for a limit or a budget */
+    phi__list paused; /* runs that wait for a limit or a budget */
     phi__polls polls;
     struct phi__provider_node *providers; /* registered ones, the newest first */
     const phi__codec_row *codecs;         /* the protocols of this program */
@@ -363,7 +363,7 @@ struct phi_runtime {
     phi__list pressed;           /* to forget something when their events are released */
     phi__limit_failure at_limit; /* of a run that the runtime's limit has ended */
     phi__list threads;           /* of phi_thread_new */
-    phi__grown grown;            /* threads whose store lacks something */
+    phi__grown grown;            /* threads whose store lacks entries */
     phi__list one_shot_over;     /* until their events are popped; oldest first */
     uint32_t active;             /* runs going */
     phi__slice slice;

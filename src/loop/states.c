@@ -1,11 +1,11 @@
-/* states.c - all states of a run, and what each comes to: here are those but for its model calls
-   and tools, how it opens, what begins and ends each turn, and how it closes.
+/* states.c - all states of a run and their outcomes. The states of opening, closing, and of a
+   turn's begin and end are here; those of model calls and tools are in their own files.
 
    Each state is a function that does a bounded amount and names the next state, or says that it
-   waits. What it may come to besides, that memory ran out or that an attempt has ended, is looked
-   after at the end of the file: no state calls another.
+   waits. Its other outcomes, such as memory that ran out or an attempt that ended, are handled at
+   the end of the file: no state calls another.
    Order, with behaviours B ruling: before_loop, AGENT_START, filters, steering; then for each turn
-   the filters of what was polled, limits, before_turn, TURN_START, the messages; and after it
+   the filters of polled input, limits, before_turn, TURN_START, the messages; and after it
    TURN_END, after_turn, steering, follow-ups; at last AGENT_END and after_loop. */
 #include "loop/states_in.h"
 
@@ -28,8 +28,8 @@ static bool phi__states_asks(const phi__run *run, phi_hook_point point) {
     return (run->agent->desc.hook_points & (uint32_t)point) != 0;
 }
 
-/* Prompts whose events are not out yet: after the first TURN_START, or before a run that ends
-   without one. */
+/* Emits the prompts' events that are still missing: after the first TURN_START, or before a run
+   that ends without one. */
 static bool phi__states_emit_prompts(phi__run *run) {
     const phi_thread *thread = run->agent->thread;
     while (run->said.emitted_messages < thread->messages.count) {
@@ -83,7 +83,7 @@ static phi__state phi__states_open(phi__run *run) {
     memset(&event, 0, sizeof event);
     event.kind = PHI_EV_AGENT_START;
     event.loop = run->info;
-    if (!run->turn.opened) { /* else it was told before a snapshot was made */
+    if (!run->turn.opened) { /* else it was emitted before a snapshot was made */
         run->turn.opened = true;
         if (!phi__emit_surely(run->agent, &event)) return PHI__RUN_LOST;
     }
@@ -92,7 +92,7 @@ static phi__state phi__states_open(phi__run *run) {
     return next != PHI__RUN_ON ? next : PHI__RUN_CLOSE;
 }
 
-/* Ended while a filter makes up its mind: what nobody has passed is not stored. */
+/* Ended while a filter waits: input that was not passed is not stored. */
 static phi__state phi__states_filter_aborted(phi__run *run) {
     size_t i;
     bool emitted = true;
@@ -120,7 +120,7 @@ static phi__state phi__states_filter(phi__run *run, bool *wait) {
         run->turn.silent = true;
         run->status = PHI_REJECTED;
     } else if (hooked == PHI__HOOK_ALLOW && run->said.prompts != NULL) {
-        /* notes of the host may have taken what was reserved */
+        /* notes of the host may have used the reserved room */
         if (!phi__thread_reserve(run->agent->thread, run->said.prompt_count,
                                  run->said.prompt_count))
             return PHI__RUN_LOST;
@@ -162,7 +162,7 @@ static phi__state phi__states_stop(phi__run *run, const char *reason) {
     return phi__states_leave(run, PHI_LIMIT);
 }
 
-/* The worst that the next call may take: all it is shown, and all it may say. */
+/* The most that the next model call may cost: its whole input, and its largest output. */
 static bool phi__states_reserve(phi__run *run, char *reason, size_t size) {
     const phi__agent *agent = run->agent;
     const phi_cost *rates = &agent->desc.model.cost;
@@ -219,7 +219,7 @@ static phi__state phi__states_top(phi__run *run, bool *wait) {
         return phi__states_at_limit(run, reason, wait);
     if (!run->pause.on) return PHI__RUN_BEFORE_TURN;
     phi__limits_pause_end(run);
-    /* what was said meanwhile is seen by the call that was paid for */
+    /* input that came meanwhile is sent with the model call that was paid for */
     return run->poll.pending.head == NULL ? PHI__RUN_POLL : PHI__RUN_BEFORE_TURN;
 }
 
@@ -265,7 +265,7 @@ static phi__state phi__states_turn_begin(phi__run *run) {
     entry.trigger = event.trigger;
     phi__states_turn_clear(run);
     if (!phi__emit(run->agent, &event, NULL, 0)) return PHI__RUN_LOST;
-    run->turn.open = true; /* it was told, so its end will be */
+    run->turn.open = true; /* its start was emitted, so its end will be */
     if (!phi__events_note(run, &entry) || !phi__states_emit_prompts(run) ||
         (run->poll.pending.head != NULL && !phi__input_deliver(run)))
         return PHI__RUN_LOST;
@@ -281,7 +281,7 @@ static phi__state phi__states_failed(phi__run *run, bool *wait) {
                            PHI__RUN_TURN_END, wait);
 }
 
-/* A copy: the answer may leave memory before the entry does. */
+/* A copy: the answer may be evicted before the entry. */
 static bool phi__states_turn_usage(phi__run *run, phi__entry *entry) {
     phi_usage *usage;
     if (run->reply == NULL) return true;
@@ -361,7 +361,7 @@ static phi__state phi__states_next(phi__run *run, bool *wait) {
     return PHI__RUN_FOLLOW;
 }
 
-/* Nothing more can be injected from here on: other threads see the agent as idle. What they had
+/* Nothing more can be injected from here on: other threads see the agent as idle. Input that they
    posted before is read once more. */
 static bool phi__states_seal(phi__run *run) {
     phi__agent *agent = run->agent;
@@ -427,11 +427,11 @@ static phi__state phi__states_close(phi__run *run) {
     /* a limit ends a run, and does not fail it */
     if (run->status != PHI_OK && run->status != PHI_LIMIT) entry.keep = agent->desc.keep;
     entry.of.failure = run->failure;
-    /* without memory for it, the log still tells: no reply */
+    /* without memory for it, the log still shows it: no reply */
     if (phi__recall_end(agent->thread, &entry) == PHI_OK)
         (void)phi__thread_append(agent->thread, &entry, 1);
     if (run->response != NULL) phi__response_close(run);
-    event = phi__states_end_event(run, usage); /* what comes now may switch lanes */
+    event = phi__states_end_event(run, usage); /* the next calls may switch lanes */
     run->said.message_count = event.message_count;
     (void)phi__feature_run(run, PHI__POINT_RUN_ENDS);
     if (agent->thread->journal != NULL) phi__stored_updated(run);
@@ -528,10 +528,9 @@ static void phi__states_advance(phi__run *run) {
     }
 }
 
-/* With a tape all that was let in is worked off, a slice at a time, and each run goes on until it
-   waits: a host that counts its frames, or acts on what it sees between two steps, must not meet a
-   half of it, nor may the turns of runs that share a budget be others, because slices are larger or
-   smaller than they were. */
+/* With a tape all input is processed, a slice at a time, and each run continues until it waits:
+   otherwise slices of another size would give a host that counts frames, or acts between two steps,
+   another state to see, and runs that share a budget another order of turns. */
 PHI__FN void phi__states_advance_all(phi_runtime *rt) {
     phi__run *run;
     while ((run = phi__run_next_ready(rt)) != NULL) {

@@ -1,4 +1,4 @@
-/* states_in.h - all states of a run, and what each comes to: states.c alone knows them. */
+/* states_in.h - all states of a run and their outcomes; only states.c knows them. */
 #ifndef PHI_LOOP_STATES_IN_H
 #define PHI_LOOP_STATES_IN_H
 

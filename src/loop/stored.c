@@ -1,7 +1,7 @@
-/* stored.c - steps and runs over threads that are in a store: what was appended is written, and
-   trouble is told; and what no view shows any more leaves memory.
+/* stored.c - writes new entries of threads in a store, in steps and at the end of turns and runs,
+   and reports failures; and evicts entries that no view has any more.
 
-   Told once, until the store has taken something again; what it refused goes with the next entries.
+   A failure is reported once, until a write succeeds again; refused entries go with the next ones.
    Nothing here ends a run: the log in memory is whole. */
 #include "loop/loop_in.h"
 
@@ -17,8 +17,8 @@ PHI__FN const phi__entry *phi__run_reply_entry(const phi__run *run) {
 
 #ifndef PHI_NO_STORES
 
-/* Who hears of a thread: the agent of the run that goes over it, or whose own it is; NULL:
-   nobody. */
+/* The agent that gets a thread's events: that of the run which uses it, or its owner; NULL:
+   none. */
 static phi__agent *phi__stored_agent(const phi_thread *thread) {
     if (thread->user != NULL) return ((const phi__run *)thread->user)->agent;
     return thread->of_agent ? PHI__OWNER(thread, phi__agent, own) : NULL;
@@ -71,8 +71,8 @@ PHI__FN void phi__stored_updated(phi__run *run) {
     (void)phi__emit(run->agent, &event, NULL, 0);
 }
 
-/* A batch of each at most, and one in any case; those that are left, or have more, have their turn
-   next time. */
+/* One batch of each thread at most, and at least one batch in all; the other threads follow in the
+   next step. */
 PHI__FN void phi__stored_step(phi_runtime *rt) {
     const phi__link *last = rt->grown.of[PHI__DIRTY_GREW].last;
     phi__journal *journal = NULL;
@@ -87,9 +87,9 @@ PHI__FN void phi__stored_step(phi_runtime *rt) {
 
 /* ---- leaving memory ---- */
 
-/* Whether nobody may be looking: no event that points into the log waits or was popped since the
-   last step, and nobody is writing a summary of it. Of a lent log, whose events may be those of
-   other agents: no event at all. */
+/* True when nothing outside points into the log: no event of it waits or was popped since the last
+   step, and no summary of it is being written. For a lent log, whose events may be those of other
+   agents: no event at all. */
 static bool phi__stored_unseen(const phi_thread *thread) {
     const phi__agent *agent = phi__stored_agent(thread);
     const phi__agent *child = agent != NULL ? agent->tree.first_child : NULL;
@@ -98,14 +98,14 @@ static bool phi__stored_unseen(const phi_thread *thread) {
     return thread->of_agent ? !phi__events_any(agent) : thread->rt->events.queued.head == NULL;
 }
 
-/* The beginning of the turn under way: what its tools wish goes by it. */
+/* The beginning of the current turn: its tools' context edits depend on it. */
 static void phi__stored_pin_turn(const phi_thread *thread) {
     size_t i = thread->log.held;
     while (i > 0 && thread->log.entries[i - 1]->kind != PHI_ENTRY_TURN_START) i--;
     if (i > 0) phi__log_pin(thread->log.entries[i - 1]->segment);
 }
 
-/* What the loop and its host hold on to, besides what is shown. False: no memory. */
+/* Pins the entries that the loop and its host use, besides the view. False: no memory. */
 static bool phi__stored_pin(const phi_thread *thread) {
     const phi__response *response;
     const phi__entry *reply;

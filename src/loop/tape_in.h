@@ -1,10 +1,9 @@
-/* tape_in.h - what the pump asks of a tape: a recording under way, or one that is played
-   (record/replay.h).
+/* tape_in.h - the pump's interface to a tape that is recorded or played (record/replay.h).
 
-   Everything that comes from outside is let in at one place of a step, and all of it is worked off
-   before the step ends. Within a step the tape's clock stands still. So a run is a function of what
-   was let in, in its order, and of what the host does between the steps; how much work a slice may
-   do changes nothing. Threads: the pumping thread. */
+   A step lets all outside input in at one place, and processes all of it before it ends. Within a
+   step the tape's clock stands still. So a run is a function of the input, in its order, and of the
+   host's actions between the steps; the work of a slice changes nothing. Threads: the pumping
+   thread. */
 #ifndef PHI_LOOP_TAPE_IN_H
 #define PHI_LOOP_TAPE_IN_H
 
@@ -25,8 +24,8 @@ typedef struct phi__tape_sources {
 typedef struct phi__tape_ops {
     /* Before the runtime's io is made. PHI_MISUSE: another runtime has it, or had it. */
     phi_status (*take)(phi_tape *tape, const phi__tape_sources *sources);
-    /* The runtime is made. inner: what carries the requests; NULL where it plays. stages: it tells
-       them. */
+    /* The runtime is made. inner: the transport of the requests; NULL when playing. stages: it
+       reports them. */
     void (*attach)(phi_tape *tape, phi_runtime *rt, const phi_transport *inner, bool stages);
     void (*detach)(phi_tape *tape); /* the runtime goes */
     /* A step that lets in: begin, then the host's posts, then rest, ...; let_in at its end. */
@@ -37,15 +36,15 @@ typedef struct phi__tape_ops {
     void (*posted)(phi_tape *tape); /* recording: the host's posts were read, and there were some */
     void (*touch)(phi_tape *tape);  /* something happens in this step: its time counts */
     void (*let_in)(phi_tape *tape);
-    uint64_t (*look_us)(phi_tape *tape); /* for what is only shown: not recorded */
-    /* What a transport says. */
+    uint64_t (*look_us)(phi_tape *tape); /* for values that are only shown: not recorded */
+    /* Input of a transport. */
     phi_status (*stage)(phi_tape *tape, phi_transfer transfer, phi_transfer_stage stage);
     phi_status (*head)(phi_tape *tape, phi_transfer transfer, int status, const char *headers,
                        size_t len);
     phi_status (*push)(phi_tape *tape, phi_transfer transfer, const char *bytes, size_t len);
     phi_status (*end)(phi_tape *tape, phi_transfer transfer, phi_status status, const char *words);
     /* Tools. start: true, the call is not given to its tool. started: its tool's start has
-       returned. result: of a call that is claimed. said: an update (part: its blocks, or NULL) or
+       returned. result: of a claimed call. said: an update (part: its blocks, or NULL) or
        progress. */
     bool (*start)(phi_tape *tape, struct phi__toolcall *call);
     void (*started)(phi_tape *tape, struct phi__toolcall *call);
@@ -63,7 +62,7 @@ struct phi_tape {
     void (*random_fn)(void *user_data, void *out, size_t len);
     void (*watch_fn)(void *user_data, intptr_t fd, int want); /* NULL: none */
     bool plays;
-    bool stages; /* the transport tells its stages; known after attach */
+    bool stages; /* the transport reports its stages; known after attach */
 };
 
 #endif

@@ -1,6 +1,5 @@
-/* tools.c - the tools of a turn: laid out in the order of the answer, started as the mode says,
-   told as they end, logged in call order; and the guard against a call that is made again and
-   again.
+/* tools.c - the tool calls of a turn: laid out in the order of the answer, started as the mode
+   says, reported as they end, logged in call order; and the repeat guard.
 
    TOOL_END comes when a call ends; its result enters the log as soon as those of all calls before
    it have. So events follow time, and the log does not depend on it.
@@ -151,7 +150,7 @@ PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *
     return run->tools.calls != NULL ? &run->tools.calls[run->tools.emitted] : NULL;
 }
 
-/* ---- going on ---- */
+/* ---- continuing ---- */
 
 /* Whether a text of the answer is the arguments of PHI_RESPOND_TOOL; cut ones are no answer. */
 static bool phi__tools_answered(const phi__run *run) {
@@ -180,7 +179,7 @@ PHI__FN phi__state phi__tools_make_calls(phi__run *run) {
     return run->tools.count > 0 ? PHI__RUN_TOOLS : PHI__RUN_TURN_END;
 }
 
-/* Whether the next call may begin beside those that are not in the log yet. */
+/* Whether the next call may begin beside the calls that are not in the log yet. */
 static bool phi__tools_may_start(const phi__run *run) {
     const phi__agent *agent = run->agent;
     const phi__toolcall *next = &run->tools.calls[run->tools.next];
@@ -279,25 +278,26 @@ static bool phi__tools_ask(phi__toolcall *call, bool *lost) {
     if (hooked == PHI__HOOK_DENY)
         phi__tools_deny(call, reply);
     else if (reply.len > 0)
-        /* in the thread: events that show them may outlive the run */
+        /* in the thread: events with them may outlive the run */
         *lost =
             !phi__arena_str(phi__thread_room(call->run->agent->thread), reply, &call->arguments);
     phi__decision_drop(&call->decision);
     return !*lost;
 }
 
-/* Counted, asked about, told and started, as far as it goes; false: no memory. */
+/* Counts a call, calls its hook, emits its event and starts it, as far as possible; false: no
+   memory. */
 static bool phi__tools_go(phi__toolcall *call) {
     phi__run *run = call->run;
     phi_event event;
     bool lost = false;
     if (call->emitted || call->quiet) return true;
-    if (run->end.cancelled) { /* what nobody has allowed never ran, and is not told as if it had */
+    if (run->end.cancelled) { /* not allowed, so it never ran: no events */
         if (call->decision.asked != PHI__ASKED_NOT) call->quiet = call->after = true;
         phi__decision_drop(&call->decision);
         phi__call_cancel(call, "Cancelled");
     } else if (call->result != NULL) {
-        phi__decision_drop(&call->decision); /* finished while it was asked about */
+        phi__decision_drop(&call->decision); /* finished while its hook waited */
     } else if (!call->asked && !phi__tools_ask(call, &lost)) {
         return !lost;
     }
@@ -375,8 +375,8 @@ static bool phi__tools_ready(const phi__run *run) {
     return run->tools.emitted < run->tools.next && front->after && front->result != NULL;
 }
 
-/* Whose run it was. A loop id begins with its session's, and a dot; one that a host has made need
-   not. */
+/* Logs which run made the result. A loop id begins with its session's id and a dot, but a host's
+   own loop id need not. */
 static bool phi__tools_log_spawn(phi__toolcall *call, const phi_message *result) {
     phi__entry entry;
     phi__child_run *spawn;
@@ -423,7 +423,8 @@ static bool phi__tools_log(phi__run *run) {
     return true;
 }
 
-/* Each call as far as it goes, in any order. *more: the step is spent before all were looked at. */
+/* Advances each call as far as possible, in any order. *more: the step was spent before all calls
+   were reached. */
 static bool phi__tools_flush(phi__run *run, bool *more) {
     size_t i;
     for (i = run->tools.emitted; i < run->tools.next; i++) {

@@ -1,5 +1,5 @@
-/* tools_in.h - the calls of a turn, in the turn's memory: in the order of the answer, and logged in
-   that order. */
+/* tools_in.h - the tool calls of a turn, in the turn's memory: in the order of the answer, and
+   logged in that order. */
 #ifndef PHI_LOOP_TOOLS_IN_H
 #define PHI_LOOP_TOOLS_IN_H
 
@@ -16,7 +16,7 @@ typedef struct phi__round {
     phi__toolcall *calls; /* in the turn's arena */
     size_t count, next, emitted, running;
     size_t polled; /* calls after which steering was looked for */
-    bool skipping; /* steering was found: what has not begun is skipped */
+    bool skipping; /* steering was found: calls that have not begun are skipped */
     bool answered; /* PHI_RESPOND_TOOL was called: no call is run, and no turn follows for them */
     bool repeated; /* a call repeated itself too often */
     phi__repeat_guard *repeat_guard; /* of the run; NULL: no tool has been called yet */
@@ -25,11 +25,11 @@ typedef struct phi__round {
 PHI__FN void phi__tools_round_clear(phi__run *run);  /* a turn begins */
 PHI__FN void phi__tools_round_forget(phi__run *run); /* there was none */
 PHI__FN void phi__tools_round_free(phi__run *run);   /* the run goes */
-/* Calls that have begun and whose results are not in the log. */
+/* Calls that have begun and whose results are not in the log yet. */
 PHI__FN const phi__toolcall *phi__tools_round_open(const phi__run *run, size_t *count);
-/* The calls of the reply, none begun; nobody hears of it. False: no memory. */
+/* Lays out the calls of the reply, none begun, without events. False: no memory. */
 PHI__FN bool phi__tools_lay_calls(phi__run *run);
-PHI__FN void phi__tools_detach(phi__run *run); /* tells them; frees nothing */
+PHI__FN void phi__tools_detach(phi__run *run); /* calls their `cancel`; frees nothing */
 PHI__FN void phi__tools_drop(phi__run *run);
 
 /* the state TOOLS */

@@ -46,7 +46,7 @@ PHI__FN bool phi__toolset_take(phi__toolset *set, const phi_tool *tools, size_t 
     }
     made.count = count;
     for (i = 0; i < count; i++) phi__toolset_put(&made, i, &tools[i], timeout_ms);
-    phi__toolset_free(set); /* last: what was given may be in it */
+    phi__toolset_free(set); /* last: `tools` may be in it */
     *set = made;
     return true;
 }

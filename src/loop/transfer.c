@@ -1,5 +1,5 @@
-/* transfer.c - one request under way: a bounded buffer between transport and decoder, and its four
-   deadlines.
+/* transfer.c - a transfer: a request under way, with a bounded buffer between transport and
+   decoder, and four deadlines.
 
    There is one timer a transfer. Seeing life only notes the time; the timer, when it fires, looks
    whether the deadline has moved and sets itself again, so that a stream of deltas costs no heap
@@ -102,7 +102,7 @@ static void phi__transfer_timer(phi__timer *timer) {
         phi__transfer_arm(t);
         return;
     }
-    if (!t->late) { /* what the host's own pause has held up is looked at first */
+    if (!t->late) { /* bytes held up by the host's own pause are read first */
         t->late = true;
         if (phi__io_timer_set(t->rt->io, timer, now + PHI__TRANSFER_GRACE_US) == PHI_OK) return;
     }
@@ -128,7 +128,7 @@ PHI__FN void phi__transfer_alive(phi__transfer *t) {
         phi__transfer_stage(t, PHI__STAGE_EVENTS);
 }
 
-/* ---- what the transport says ---- */
+/* ---- input of the transport ---- */
 
 PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_stage stage) {
     phi__transfer *t = phi__transfer_find(handle);
@@ -141,7 +141,7 @@ PHI__FN phi_status phi__transfer_stage_now(phi_transfer handle, phi_transfer_sta
     return PHI_OK;
 }
 
-/* The end comes from here: the transport is told when the transfer is closed. */
+/* The end comes from here: closing the transfer cancels it at the transport. */
 static phi_status phi__transfer_no_memory(phi__transfer *t) {
     t->ended = true;
     t->status = PHI_NO_MEMORY;
@@ -197,7 +197,7 @@ PHI__FN phi_status phi__transfer_end_now(phi_transfer handle, phi_status status,
     return PHI_OK;
 }
 
-/* What a transport says goes to the tape first, where there is one. */
+/* Input of a transport goes to the tape first, where there is one. */
 static phi_tape *phi__port_tape(phi_transfer handle) {
     return phi__transfer_find(handle) != NULL ? handle.rt->tape : NULL;
 }
@@ -232,7 +232,7 @@ static const phi__transfer_port phi__transfer_port_table = {phi__port_stage, phi
 
 PHI__FN const phi__transfer_port *phi__transfer_port_get(void) { return &phi__transfer_port_table; }
 
-/* ---- what the decoder does ---- */
+/* ---- the decoder's side ---- */
 
 static phi__transfer *phi__transfer_make(phi_runtime *rt, phi_memory *memory) {
     phi__transfer *t = (phi__transfer *)phi__alloc(memory, sizeof *t);
@@ -275,7 +275,7 @@ PHI__FN phi_status phi__transfer_open(phi_runtime *rt, phi_memory *memory,
         *out = NULL;
         return status;
     }
-    /* a host's transport that tells no stages */
+    /* a host's transport without stages */
     if (t->stage == PHI__STAGE_QUEUED && !rt->tells_stages)
         phi__transfer_stage(t, PHI_TRANSFER_CONNECTED);
     else
@@ -288,7 +288,7 @@ PHI__FN phi_str phi__transfer_unread(const phi__transfer *t) {
                                  : phi__str(NULL, 0);
 }
 
-/* What the body is read from anew, where the transport was refused: it may push at once. */
+/* Resumes a transport that was refused: it may push at once. */
 static void phi__transfer_resume(phi__transfer *t) {
     t->read = 0;
     phi__buf_clear(&t->body);
@@ -313,7 +313,7 @@ PHI__FN void phi__transfer_close(phi__transfer *t) {
     phi__transfer_unmake(t);
 }
 
-/* ---- what its end says about a run ---- */
+/* ---- its end, for the run ---- */
 
 /* A status of a transport or of a provider's open counts where it is about these: BUSY or CANCELLED
    mean something else of a run. */

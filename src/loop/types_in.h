@@ -1,5 +1,5 @@
-/* types_in.h - the names of the pump's structures, which state_in.h makes of what their owners
-   declare; its states, and what asking a hook comes to. */
+/* types_in.h - the names of the pump's structs (their parts are declared by their owners, and put
+   together in state_in.h), the states of a run, and the outcomes of a hook. */
 #ifndef PHI_LOOP_TYPES_IN_H
 #define PHI_LOOP_TYPES_IN_H
 
@@ -11,14 +11,15 @@ typedef struct phi__run phi__run;
 typedef struct phi__toolcall phi__toolcall;
 typedef struct phi__response phi__response;
 
-/* In the order of a run. Each asks one hook at most, so that one which waited is entered anew. */
+/* In the order of a run. Each calls one hook at most, so that a state whose hook waited is entered
+   anew. */
 typedef enum phi__state {
     PHI__RUN_ON = 0, /* no state: a feature leaves it to the others where the run goes */
     PHI__RUN_BEFORE_LOOP = 1,
     PHI__RUN_OPEN,
     PHI__RUN_FILTER, /* the prompts; then they are in the log */
     PHI__RUN_POLL,   /* steering, before the first turn */
-    PHI__RUN_TOP,    /* filters of what was polled, limits, budgets; may pause */
+    PHI__RUN_TOP,    /* filters of polled input, limits, budgets; may pause */
     PHI__RUN_BEFORE_TURN,
     PHI__RUN_TURN,
     PHI__RUN_TRANSFORM,
@@ -29,7 +30,7 @@ typedef enum phi__state {
     PHI__RUN_SEND,       /* each attempt */
     PHI__RUN_STREAM,
     PHI__RUN_BACKOFF,
-    PHI__RUN_HELD, /* by a feature, until it says where the run goes on */
+    PHI__RUN_HELD, /* by a feature, until it returns the next state */
     PHI__RUN_TOOLS,
     PHI__RUN_FAILED, /* the on_error hook */
     PHI__RUN_TURN_END,
@@ -39,10 +40,9 @@ typedef enum phi__state {
     PHI__RUN_CLOSE,
     PHI__RUN_AFTER_LOOP,
     PHI__RUN_OVER, /* taken apart by the pump */
-    /* What a state may come to that is no state: states.c does what it asks for. No run is ever in
-       one of these. */
+    /* Outcomes that are not states: states.c acts on them. No run is ever in one of these. */
     PHI__RUN_LOST,    /* memory ran out */
-    PHI__RUN_ENDED,   /* the attempt has ended: its fault says how */
+    PHI__RUN_ENDED,   /* the attempt has ended: its failure says how */
     PHI__RUN_GIVE_UP, /* ... and its fault is for good */
     PHI__RUN_ANSWERED /* the answer is in the log: its calls are made */
 } phi__state;

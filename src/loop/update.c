@@ -1,4 +1,4 @@
-/* update.c - what a tool says while it runs: parts of its result, and words for the person who
+/* update.c - a tool's reports while it runs: parts of its result, and messages for the person who
    waits.
 
    Nothing of it reaches the model. A part passes the two hooks of updates; a tape records it. */
@@ -29,8 +29,8 @@ static phi_status phi__update_emit(phi_call handle, phi_event_kind kind,
     return done ? PHI_OK : PHI_NO_MEMORY;
 }
 
-/* One of the two hooks of an update, which answer at once. False: it is not to be told, or there is
-   nobody left to tell it. */
+/* Calls one of the two hooks of an update, which answer at once. False: the update must not be
+   emitted, or its call is gone. */
 static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__update *update) {
     phi__toolcall *call = phi__call_find(handle);
     phi__agent *agent;
@@ -48,7 +48,7 @@ static bool phi__update_hook(phi_call handle, phi_hook_point point, const phi__u
     hook.text = update->text;
     hook.message = update->part;
     call->updating = true;
-    /* an update may come between two steps: what a hook may do is the same */
+    /* an update may come between two steps: hooks have the same rights */
     handle.rt->in_step = true;
     verdict = agent->desc.hook_fn(agent->desc.user_data, &hook);
     handle.rt->in_step = inside;

@@ -1,4 +1,4 @@
-/* weigh.c - what a rewrite would take from the view of an agent, by estimate, before it is made. */
+/* weigh.c - estimates the tokens that a rewrite would take out of an agent's view. */
 #include "loop/weigh_in.h"
 
 #include "loop/loop_in.h"

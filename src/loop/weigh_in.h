@@ -1,4 +1,4 @@
-/* weigh_in.h - what a rewrite would take from the view of an agent, by estimate. */
+/* weigh_in.h - estimates the tokens that a rewrite would take out of an agent's view. */
 #ifndef PHI_LOOP_WEIGH_IN_H
 #define PHI_LOOP_WEIGH_IN_H
 

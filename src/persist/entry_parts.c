@@ -216,7 +216,7 @@ static phi_status phi__entry_parts_read_note(phi__entry_reader *r, const phi_jso
                                 PHI__COUNT(phi__entry_parts_note_fields), note);
 }
 
-/* The first entry of a log that has forgotten what was before it. */
+/* The first entry of a log that has forgotten the entries before it. */
 static phi_status phi__entry_parts_read_forgotten(phi__entry_reader *r, const phi_json *root,
                                                   phi__entry *entry) {
     phi_thread *thread = r->thread;
