@@ -434,6 +434,38 @@ def project_files():
     return [n for n in names if n and os.path.isfile(os.path.join(ROOT, n))]
 
 
+COMMENT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.S)
+RIDDLE = re.compile(r"\b(?:what(?:ever)? (?:it )?(?:is|was|are|were|has|had|have)|whoever|"
+                    r"(?:is|are|was|were|be) told|lets? go of)\b", re.I)
+
+
+def prose(name, text):
+    """(place, words) of each comment of a C file, of each paragraph of a page; without code."""
+    if name.endswith(".md"):
+        text = re.sub(r"^ *```.*?^ *```|<!--.*?-->", lambda m: "\n" * m.group(0).count("\n"), text,
+                      flags=re.S | re.M)
+        return [(m.start(), re.sub(r"`[^`]*`", "", m.group(0)))
+                for m in re.finditer(r"(?:.+\n)+", text)]
+    return [(m.start(), m.group(0)) for m in COMMENT.finditer(text) if m.group(0)[0] == "/"]
+
+
+def job_riddles():
+    """Comments and pages name things: no "what is shown", no "whoever" (house style, Words)."""
+    bad = []
+    for name in project_files():
+        if not re.match(r"src/.*\.(?:c|h|txt)$|docs/.*\.md$|README\.md$", name):
+            continue
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            text = file.read()
+        for place, words in prose(name, text):
+            said = RIDDLE.search(re.sub(r"\s+", " ", words))
+            if said:
+                number = text.count("\n", 0, place) + 1
+                bad.append(f"{name}:{number}: \"{said.group(0)}\": name the thing")
+    if bad:
+        raise Failed("\n".join(bad[:60]))
+
+
 def job_words():
     """No note to self, no path of the machine this was written on, and none out of the clone."""
     common = {"", "/", "/tmp", "/home", "/usr", "/usr/src", "/var", "/var/tmp", "/src", "/build"}
@@ -507,6 +539,7 @@ def jobs():
         yield "columns", f"columns {header}", job_columns, (header,)
     yield "documented code", "docs", job_script, ("check_docs.py",)
     yield "words", "words", job_words, ()
+    yield "words", "plain words", job_riddles, ()
     for i in range(0, len(c_files), 20):
         yield "format", f"format {i // 20}", job_format, (c_files[i:i + 20],)
     yield "names", "names", job_names, ()
