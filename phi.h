@@ -35865,11 +35865,11 @@ PHI__FN bool phi__thread_truncate(phi_thread *thread, uint64_t target_tokens,
 #endif /* PHI__IMP_HISTORY */
 
 #ifdef PHI__IMP_PERSIST
-#if PHI__IMP_PERSIST != 0x56c8f645
+#if PHI__IMP_PERSIST != 0x41fd732c
 #error "phi: two versions of src/persist in one file"
 #endif
 #else
-#define PHI__IMP_PERSIST 0x56c8f645
+#define PHI__IMP_PERSIST 0x41fd732c
 
 /* ---- src/persist/entry_in.h ---- */
 
@@ -37272,8 +37272,8 @@ PHI__FN void phi__entry_put(phi__buf *out, const phi_thread *thread, const phi__
 
 /* ---- src/persist/entry_parts.c ---- */
 
-/* entry_parts.c - what entries of runs, turns, notes and of what was forgotten hold beside what
-   all entries have: written, and read back into the thread's memory. */
+/* entry_parts.c - the members that only some kinds of entries have (runs, turns, notes, forgotten
+   entries): written, and read back into the thread's memory. */
 
 
 #ifndef PHI__NO_ENTRIES

@@ -1,5 +1,5 @@
-/* entry_parts.c - what entries of runs, turns, notes and of what was forgotten hold beside what
-   all entries have: written, and read back into the thread's memory. */
+/* entry_parts.c - the members that only some kinds of entries have (runs, turns, notes, forgotten
+   entries): written, and read back into the thread's memory. */
 #include "persist/entry_get_in.h"
 
 #include "model/message_in.h"
